@@ -26,7 +26,7 @@ lint: setup
 	$(BIN)/mypy
 
 test: lint
-	$(BIN)/pytest -m "not slow" -n $(PROCESSES) --dist worksteal
+	$(BIN)/pytest -m "not slow" -n $(PROCESSES) --dist loadfile
 
 slow: setup
 	$(BIN)/pytest -m slow -s

@@ -36,9 +36,9 @@ def files() -> dict[str, str]:
 
 
 def pages() -> list[Page]:
-    """The pages of all render modules, by group and title."""
+    """The pages of all render modules that have records, by group and title."""
     modules = [importlib.import_module(path.stem) for path in sorted(HERE.glob("render_*.py"))]
-    found = [module.PAGE for module in modules if hasattr(module, "PAGE")]
+    found = [module.PAGE for module in modules if hasattr(module, "PAGE") and module.PAGE.has_records()]
     return sorted(found, key=lambda page: (GROUPS.index(page.group), page.title))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import records
 from render_demo import latest
 from render_distil import NAMES
+from render_glue import baselines_of
 from render_recipes import measured
 
 from niwaki.core.recipe_figures import Figures
@@ -74,7 +75,7 @@ def baseline() -> list[float]:
     shares = [statistics.mean(row["baseline"]["score"] / row["stages"][0]["score"] for row in demo)]
     for task in TASKS[1:]:
         row = glue[task]
-        simple = next(baseline["value"] for baseline in row["rungs"] if baseline["kind"] == "tfidf")
+        simple = next(baseline["value"] for baseline in baselines_of(row) if baseline["kind"] == "tfidf")
         shares.append(simple / statistics.mean(row["glue"]))
     return shares
 

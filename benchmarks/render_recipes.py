@@ -23,7 +23,7 @@ TRAIN_KEYS = {
     "augmentations": "augment",
 }  # stored under old names
 ONNX, TRANSFORMERS = "the teacher in ONNX Runtime on one core", "the teacher in transformers (fp32)"
-SPEED = {"slim": ("slim", "int8"), "slim-and-teacher": ("slim", "cascade of int8 and teacher-int8")}  # of peers.jsonl
+SPEED = {"slim": ("slim", "int8"), "slim-and-teacher": ("fast", "cascade of int8 and teacher-int8")}  # of peers.jsonl
 HEAD = """# Recipe gallery
 
 Every recipe below is a file in `src/niwaki/recipes` and runs by name, on the bundled reviews or on your own rows:
@@ -49,6 +49,8 @@ def measured() -> dict[str, list[Figures]]:
     found: dict[str, list[Figures]] = defaultdict(list)
     found["rotten_tomatoes"].append(demo())
     for recipe in recipe_names():
+        if shipped.makes_cascade(recipe):  # its stages are those of another recipe, where their figures are
+            continue
         for by_task in (combined(recipe), distilled(recipe)):
             found[recipe] += by_task
     for name, (recipe, stage) in SPEED.items():
@@ -187,18 +189,15 @@ def recipe_section(name: str, figures: list[Figures]) -> str:
             f"## {name}\n",
             description.lstrip("# ") + ".\n",
             *table,
-            *(["", CASCADE] if name == "slim" else []),
+            *(["", CASCADE] if shipped.makes_cascade(name) else []),
             f"\n```toml\n{body.strip()}\n```\n",
         ]
     )
 
 
-CASCADE = """The cascade answers with the student where it is confident and with the 8-bit teacher otherwise ([Cascades](cascade.md)):
-
-```sh
-niwaki run slim
-niwaki cascade runs/slim/int8 runs/slim/teacher-int8 --task rotten_tomatoes --keep 0.998 --out cascade
-```"""
+CASCADE = """The cascade answers with the student where it is confident and with the 8-bit teacher otherwise ([Cascades](cascade.md)).
+The recorded one was made by `niwaki cascade` from these two stages.
+`niwaki.load` and `niwaki predict` open it from the run's folder."""
 
 
 def mean(values: Any) -> float:

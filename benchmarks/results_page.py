@@ -45,6 +45,9 @@ class Page:
     headline: Callable[[], str]  # the main result in one sentence, for the summary
     sections: tuple[Section, ...]
 
+    def has_records(self) -> bool:
+        return any(records.read(section.records) for section in self.sections)
+
     def render(self) -> str:
         sections = [text for section in self.sections if (text := section.render())]
         return "\n".join([f"# {self.title}\n\n[All results](../results.md)\n", *sections])

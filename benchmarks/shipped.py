@@ -17,3 +17,7 @@ def stage(recipe: str, name: str) -> Stage:
     """One stage without its name."""
     found = next(stage for stage in stages(recipe) if stage["name"] == name)
     return {key: value for key, value in found.items() if key != "name"}
+
+
+def makes_cascade(recipe: str) -> bool:
+    return "cascade" in tomllib.loads(recipe_files()[recipe].read_text(encoding="utf-8"))

@@ -34,8 +34,13 @@ WARM_UP_STEPS = 5
 class Contender:
     """A child process that trains one lap per request."""
 
-    def __init__(self, tree: Path, name: str, dropout: float | None) -> None:
-        command = [sys.executable, str(tree / "benchmarks" / "training_child.py"), name, str(dropout).lower()]
+    def __init__(self, tree: Path, name: str, *arguments: object, script: str = "training_child.py") -> None:
+        command = [
+            sys.executable,
+            str(tree / "benchmarks" / script),
+            name,
+            *(str(one).lower() if one is None else str(one) for one in arguments),
+        ]
         environment = {**os.environ, "PYTHONPATH": str(tree / "src")}
         self.child = subprocess.Popen(
             command,

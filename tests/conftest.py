@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 import tempfile
 
 os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(
@@ -11,11 +12,15 @@ os.environ.update(
     OMP_NUM_THREADS="1", HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1", TOKENIZERS_PARALLELISM="false"
 )  # before torch and transformers are imported
 
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each of a hundred processes compiles niwaki again
+
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+pytest_plugins = ["costs"]
+sys.dont_write_bytecode = False  # nor are the tests rewritten again in every worker of every run
 settings.register_profile("niwaki", deadline=None, max_examples=25, derandomize=True)
 settings.load_profile("niwaki")
 gc.disable()  # until the tests are collected: searching a million objects that stay for cycles takes a fifth of that time
@@ -29,8 +34,6 @@ def pytest_collection_finish() -> None:
 @pytest.fixture(scope="session", autouse=True)
 def _alone() -> None:
     """The machine is shared, and the order of sums must not change from test to test."""
-    import sys
-
     from niwaki.core import log
 
     log.quiet()

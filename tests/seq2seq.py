@@ -12,13 +12,13 @@ from niwaki.models.networks.encoder_decoder import sinusoids
 from niwaki.models.skeleton import CONDITIONAL_GENERATION
 
 KINDS = {
-    **{family: (family, {}) for family in tiny.FAMILIES},
+    **{family: (family, {}) for family in tiny.ENCODING},
     "shared": ("bert", {"decoder_shares_embeddings": True, "decoder_vocabulary_size": len(tiny.tokenizer())}),
     "sinusoidal": ("bert", {"decoder_sinusoids": True}),
 }
 # one stack for the input and the generated text
 PREFIXES = {
-    f"prefix {family}": (family, {"decoder_layers": 0}) for family in tiny.FAMILIES if not tiny.ABOUT[family].relative
+    f"prefix {family}": (family, {"decoder_layers": 0}) for family in tiny.ENCODING if not tiny.ABOUT[family].relative
 }
 
 

@@ -17,7 +17,7 @@ from niwaki.core.files import sha256
 from niwaki.data.ragged import Ragged, RaggedWriter
 from niwaki.engines.export import write_graph
 from niwaki.engines.native.program_file import write_program
-from niwaki.models.family import family_of
+from niwaki.models.family import family_of, is_always_causal
 from niwaki.models.features import Features
 from niwaki.models.forward import Batch
 from niwaki.models.model import Model
@@ -36,6 +36,7 @@ ATTENTION_FREE_SIZES = {
     "neighbours": 2,
     "num_products": 5,
 }
+ENCODING = tuple(name for name in FAMILIES if not is_always_causal(ABOUT[name]))  # the others read earlier tokens alone
 POSITIONS = 66
 LABELS = ["bad", "good"]
 TARGET_TOKENS = 40  # vocabulary size of generated text
@@ -113,7 +114,7 @@ def config(family: str, layers: int, width: int, heads: int, ffn: int, labels: l
     if about.layer is not None:
         sizes = (layers, width, heads, ffn)
         keys = (about.keys.depth, about.keys.hidden_size, about.keys.heads, about.keys.ffn_size)
-        shape = {**dict(zip(keys, sizes, strict=True)), "max_position_embeddings": POSITIONS}
+        shape = {**dict(zip(keys, sizes, strict=True)), about.keys.positions: POSITIONS}
         if len(about.inputs.other_tables) > 1 and about.inputs.uses_token_types:
             shape["type_vocab_size"] = 2
         if about.inputs.projection:
@@ -210,6 +211,15 @@ def sentences(count: int, seed: int = 0) -> list[tuple[str, str]]:
 def write_csv(path: Path, count: int = 160, seed: int = 0) -> Path:
     lines = ["text,label", *(f"{text},{label}" for text, label in sentences(count, seed))]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def write_pairs_csv(path: Path, count: int = 160, seed: int = 0) -> Path:
+    """Pairs of the same rows: "good" if both texts of a pair have the same label."""
+    rows = sentences(count, seed)
+    pairs = zip(rows, random.Random(seed).sample(rows, count), strict=True)
+    lines = [f"{first[0]},{second[0]},{'good' if first[1] == second[1] else 'bad'}" for first, second in pairs]
+    path.write_text("\n".join(["sentence1,sentence2,label", *lines]) + "\n", encoding="utf-8")
     return path
 
 

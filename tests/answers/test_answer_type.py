@@ -1,4 +1,4 @@
-"""What all kinds share: texts to tokens as the tokenizer itself would, in chunks; inputs that are none are refused."""
+"""What all kinds share: texts to tokens as the tokenizer itself would, in chunks; inputs that are none are rejected."""
 
 import numpy as np
 import pytest
@@ -111,12 +111,12 @@ def test_owners_count_on_from_what_was_added_before():
     writer.add(encodings, [0, 0, 1], ["x", "y", "z"])
     writer.add([])
     writer.add(encodings[:1], None, ["w"])
-    made = writer.done()
-    assert made.input_index.tolist() == [0, 0, 1, 2] and made.metadata == ["x", "y", "z", "w"] and made.inputs == 3
+    built = writer.done()
+    assert built.input_index.tolist() == [0, 0, 1, 2] and built.metadata == ["x", "y", "z", "w"] and built.inputs == 3
 
 
 @pytest.mark.parametrize(
-    "kind, given, made",
+    "kind, given, built",
     [
         (Label(), "a film", "a film"),
         (Label(), ("a film",), "a film"),
@@ -128,13 +128,13 @@ def test_owners_count_on_from_what_was_added_before():
         (Choice(), ("a", ("b", "c")), ("a", ["b", "c"])),
     ],
 )
-def test_inputs_of_users_as_encode_takes_them(kind, given, made):
-    assert check_inputs(kind, [given]) == [made]
+def test_inputs_of_users_as_encode_takes_them(kind, given, built):
+    assert check_inputs(kind, [given]) == [built]
 
 
 @pytest.mark.parametrize("kind", [Label(), Tags(), Span(), Choice()])
 @pytest.mark.parametrize("given", [None, 5, 1.5, b"film", [1, 2], ("a", None), ("a", "b", 3)])
-def test_what_is_no_input_is_a_fault_of_the_call(kind, given):
+def test_inputs_of_the_wrong_type_are_rejected(kind, given):
     with pytest.raises(
         UsageError, match=rf"^texts\.1: must be {kind.input_description} \(given: {type(given).__name__}\)$"
     ):
@@ -150,7 +150,7 @@ def test_what_is_no_input_is_a_fault_of_the_call(kind, given):
         *((Choice(), given) for given in (("", ["a", "b"]), ("a", ["b", " "]))),
     ],
 )
-def test_empty_inputs_are_refused_by_number(kind, given):
+def test_empty_inputs_are_rejected_by_number(kind, given):
     with pytest.raises(InputError, match=r"^texts\.0: is empty; leave it out"):
         check_inputs(kind, [given])
 

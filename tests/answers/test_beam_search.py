@@ -1,4 +1,4 @@
-"""The search for texts: against all texts that there are, against values worked out by hand, and whatever lies beside a text."""
+"""The search for texts: against all texts that there are, against values worked out by hand, and whatever lies next to a text."""
 
 import functools
 import itertools
@@ -9,7 +9,7 @@ import pytest
 
 from niwaki.answers._beam_search import END, IMPOSSIBLE, NO_TOKEN, START, STRETCH, SearchSettings, _best, beam_search
 
-PIECES = 6
+SUBWORDS = 6
 
 
 class DecodeStep:
@@ -35,7 +35,7 @@ class DecodeStep:
 def drawn(name, before):
     """Logarithms of how likely each piece is, drawn anew for each text and all that was written."""
     draw = np.random.default_rng([name, *before])
-    return np.log(draw.dirichlet(np.full(PIECES, 0.7)) + 1e-9)
+    return np.log(draw.dirichlet(np.full(SUBWORDS, 0.7)) + 1e-9)
 
 
 def search(scores, names=(0,), **how):
@@ -47,9 +47,9 @@ def tokens(row):
     return [int(one) for one in row[1:] if one != NO_TOKEN]
 
 
-def every_text(max_new_tokens, pieces):
+def every_text(max_new_tokens, subwords):
     """All that can be written, with its end but where it is cut."""
-    others = [piece for piece in pieces if piece != END]
+    others = [piece for piece in subwords if piece != END]
     for length in range(max_new_tokens):
         yield from ([*text, END] for text in itertools.product(others, repeat=length))
     yield from (list(text) for text in itertools.product(others, repeat=max_new_tokens))
@@ -64,7 +64,7 @@ def test_a_beam_as_wide_as_all_hypotheses_finds_the_best_text_of_all(length_pena
     names = range(4)
     found = search(drawn, names, beam=700, max_new_tokens=4, length_penalty=length_penalty, suppress_tokens=())
     for name, row in zip(names, found, strict=True):
-        best = max(every_text(4, range(PIECES)), key=lambda text: likely(name, text) / len(text) ** length_penalty)
+        best = max(every_text(4, range(SUBWORDS)), key=lambda text: likely(name, text) / len(text) ** length_penalty)
         assert tokens(row) == [piece for piece in best if piece != END]
         assert row[0] == pytest.approx(likely(name, best), abs=1e-5)
 
@@ -99,13 +99,13 @@ def test_a_wider_beam_finds_better_texts():
 
 
 def fixed(**after):
-    """Scores by hand: of what was written, as digits, which pieces may come next."""
+    """Scores by hand: of what was written, as digits, which subwords may come next."""
 
     def scores(name, before):
-        said = np.full(PIECES, -20.0)
+        predicted = np.full(SUBWORDS, -20.0)
         for piece, value in after.get("_" + "".join(map(str, before[1:])), {END: -1.0}).items():
-            said[piece] = value
-        return said
+            predicted[piece] = value
+        return predicted
 
     return scores
 
@@ -139,7 +139,7 @@ def test_a_text_may_end_at_once():
     assert tokens(row) == [] and row[0] == pytest.approx(-0.01)
 
 
-def test_what_never_ends_is_cut():
+def test_endless_output_is_truncated():
     scores = fixed(**{"_" + "4" * length: {4: -0.1, END: -50.0} for length in range(9)})
     for beam in (1, 3):
         row = search(scores, beam=beam, max_new_tokens=5)[0]
@@ -149,12 +149,12 @@ def test_what_never_ends_is_cut():
 
 @pytest.mark.parametrize("beam", [1, 4])
 def test_where_nothing_may_be_written_nothing_is_and_it_is_unlikely(beam):
-    row = search(drawn, beam=beam, max_new_tokens=5, suppress_tokens=tuple(range(PIECES)))[0]
+    row = search(drawn, beam=beam, max_new_tokens=5, suppress_tokens=tuple(range(SUBWORDS)))[0]
     assert tokens(row) == [] and row[0] == np.float32(IMPOSSIBLE) and math.exp(row[0]) == 0
 
 
 @pytest.mark.parametrize("beam", [1, 4])
-def test_marks_are_those_of_the_model(beam):
+def test_special_tokens_are_those_of_the_model(beam):
     """Start and end may be the same piece, as BART's are."""
     seen = []
 
@@ -175,7 +175,7 @@ class Longwinded:
         return 0
 
     def allowed(self, state, room=None):
-        found = np.zeros(PIECES, dtype=bool)
+        found = np.zeros(SUBWORDS, dtype=bool)
         found[{0: [4, 5], 1: [END], 2: [5]}[state]] = True
         if state == 0 and room is not None and room < 3:
             found[5] = False
@@ -187,7 +187,7 @@ class Longwinded:
 
 @pytest.mark.parametrize("beam", [1, 2])
 @pytest.mark.parametrize(("max_new_tokens", "wanted"), [(3, [5, 5]), (2, [4])])
-def test_a_grammar_is_told_how_much_room_is_left_with_the_token_that_comes(beam, max_new_tokens, wanted):
+def test_a_grammar_knows_how_much_room_is_left(beam, max_new_tokens, wanted):
     """The likelier beginning is taken where its end can still be written, and not where it could not."""
     likelier = np.log(np.array([0.02, 0.02, 0.02, 0.02, 0.02, 0.9]))
     row = search(
@@ -201,7 +201,7 @@ def test_a_grammar_is_told_how_much_room_is_left_with_the_token_that_comes(beam,
 
 
 @pytest.mark.parametrize("count", [2, 5, 8])
-def test_the_best_of_many_pieces_may_lie_anywhere(count):
+def test_the_best_of_many_subwords_may_lie_anywhere(count):
     """One in each stretch that is looked at together, at its end and in what is left behind the last."""
     totals = np.random.default_rng(count).normal(size=(2, 2, 40 * STRETCH + 7)).astype(np.float32)
     flat = totals.reshape(2, -1)
@@ -213,7 +213,7 @@ def test_the_best_of_many_pieces_may_lie_anywhere(count):
 
 
 @pytest.mark.parametrize("beam", [1, 3])
-def test_a_network_that_goes_astray_on_the_way_is_told_by_its_text_alone(beam):
+def test_a_network_that_goes_astray_on_the_way_is_given_by_its_text_alone(beam):
     def scores(name, before):
         known = drawn(name, before)
         return known * np.nan if name == 1 and len(before) == 2 else known

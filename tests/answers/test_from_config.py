@@ -4,6 +4,9 @@ import ast
 
 import pytest
 
+import tiny
+from engines.by_hand import of_text
+from engines.kinds import INPUTS, ROWS, model_of, saved
 from niwaki.answers import ANSWERS
 from niwaki.answers._answer_type import AnswerType
 from niwaki.answers._from_config import answer_type_of, labels_of
@@ -14,6 +17,7 @@ from niwaki.answers.number import Number
 from niwaki.answers.span import Span
 from niwaki.answers.tags import Tags
 from niwaki.core.errors import InputError
+from niwaki.engines.predictor import Predictor
 
 TWO, ONE = {"id2label": {"0": "no", "1": "yes"}}, {"id2label": {"0": "LABEL_0"}}
 
@@ -59,7 +63,7 @@ def test_what_was_written_down_comes_back(kind):
 
 
 @pytest.mark.parametrize(
-    "said, message",
+    "predicted, message",
     [
         ({"kind": "spam"}, "kind of answer 'spam' is not known, did you mean 'span'?"),
         ({"kind": "_kind"}, "'_kind' is not known"),
@@ -71,9 +75,9 @@ def test_what_was_written_down_comes_back(kind):
         ({"kind": "label", "treshold": 0.5}, "here: niwaki_answer.treshold: unknown key"),
     ],
 )
-def test_what_was_tampered_with_is_refused(said, message):
+def test_invalid_answer_settings_are_rejected(predicted, message):
     with pytest.raises(InputError) as caught:
-        answer_type_of({"niwaki_answer": said}, "here")
+        answer_type_of({"niwaki_answer": predicted}, "here")
     assert message in str(caught.value)
 
 
@@ -122,7 +126,7 @@ def test_every_kind_keeps_the_contract(name):
     assert entry.description and kind().to_json()["kind"] == name and kind.input_description
     whole, every = (
         ("SequenceClassification", "ConditionalGeneration", "FeatureExtraction"),
-        ("TokenClassification", "QuestionAnswering"),
+        ("TokenClassification", "QuestionAnswering", "MaskedLM"),
     )
     assert kind.architecture in every if kind.per_token else kind.architecture in whole
     assert all(field.description for field in kind.model_fields.values())
@@ -137,3 +141,44 @@ def test_answers_need_no_torch():
             for alias in node.names
         }
         assert not {name for name in names if name.split(".")[0] in ("torch", "transformers")}, path.name
+
+
+@pytest.mark.parametrize(
+    ("of", "problem", "wanted"),
+    [
+        ("label", None, "label"),
+        ("label", "single_label_classification", "label"),
+        ("labels", "multi_label_classification", "labels"),
+        ("number", "regression", "number"),
+        ("number", None, "number"),
+        ("tags", None, "tags"),
+        ("span", None, "span"),
+    ],
+)
+def test_predictor_reads_configs_of_transformers(tmp_path, of, problem, wanted):
+    model = model_of(of)
+    model.network.config.niwaki_answer, model.network.config.problem_type = None, problem
+    predictor = Predictor(saved(model, tmp_path), "torch")
+    assert type(predictor.answer_type).__module__.rpartition(".")[2] == wanted
+    assert len(predictor.predict(INPUTS[of][:3])) == 3
+    if wanted == "number":  # logits are the numbers, as transformers reads them
+        assert predictor.values(ROWS[:1]) == pytest.approx(of_text(model, ROWS[0]).tolist(), abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"kind": "lable"}, "did you mean 'label'"),
+        ({"kind": "labels", "threshold": 3}, "threshold"),
+        ({"kind": "labels", "treshold": 0.3}, "unknown key, did you mean 'threshold'"),
+        ({"kind": None}, "is not known"),
+        ({"kind": "../label"}, "is not known"),
+        ({}, "is not known"),
+    ],
+)
+def test_predictor_rejects_an_invalid_answer_type(tmp_path, values, words):
+    model = tiny.model("bert", layers=1)
+    model.network.config.niwaki_answer = values
+    with pytest.raises(InputError) as caught:
+        Predictor(saved(model, tmp_path))
+    assert words in str(caught.value) and "\n" not in str(caught.value)

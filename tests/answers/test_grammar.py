@@ -1,4 +1,4 @@
-"""What a grammar lets through is well-formed, ends in time, and a file that is damaged is refused in a line."""
+"""What a grammar lets through is well-formed, ends in time, and a file that is damaged is rejected in a line."""
 
 import json
 import random
@@ -109,7 +109,7 @@ def test_room_leaves_what_can_still_end():
         "answer ( all , all )",
     ],
 )
-def test_what_is_not_well_formed_is_not_accepted(text):
+def test_malformed_formulas_are_rejected(text):
     assert not GRAMMAR.accepts([VOCABULARY[word] for word in text.split()])
     assert GRAMMAR.accepts(
         [
@@ -136,20 +136,20 @@ TARGET = Tokenizer.from_str(make([" ".join(WORDS)], "words", 100))
 
 @pytest.mark.parametrize("beam", [1, 3])
 @pytest.mark.parametrize("max_new_tokens", [6, 9, 25])
-def test_a_search_writes_well_formed_texts_only(beam, max_new_tokens):
+def test_a_search_generates_well_formed_texts_only(beam, max_new_tokens):
     """Whatever the model would rather write."""
     grammar, draw = read(to_bytes(RULES), TARGET), np.random.default_rng(max_new_tokens)
-    pieces = TARGET.get_vocab_size()
+    subwords = TARGET.get_vocab_size()
 
     def step(tokens, parents, texts):
-        return np.log(draw.dirichlet(np.full(pieces, 0.1), tokens.shape) + 1e-12)
+        return np.log(draw.dirichlet(np.full(subwords, 0.1), tokens.shape) + 1e-12)
 
     found = beam_search(step, 40, SearchSettings(beam, 1.0, max_new_tokens, grammar))
     texts = [TARGET.decode([int(one) for one in row[1:] if one >= 0]) for row in found]
     assert all(map(well_formed, texts)) and (len(set(texts)) > 1) == (max_new_tokens > 6)
 
 
-def test_a_file_is_read_again_and_of_other_pieces_refused():
+def test_a_file_is_read_again_and_of_other_subwords_rejected():
     again = read(to_bytes(RULES), TARGET, "model")
     assert again.accepts(TARGET.encode("answer ( both ( all , all ) )").ids)
     other = Tokenizer.from_str(make(["answer ( state )"], "characters", 100))
@@ -159,44 +159,46 @@ def test_a_file_is_read_again_and_of_other_pieces_refused():
         read(to_bytes(RULES), other, "model")
 
 
-def said(**change):
+def predicted(**change):
     return {**json.loads(to_bytes(RULES)), **change}
 
 
 DAMAGED = {
     "no JSON": b"{",
     "a list": b"[]",
-    "another format": json.dumps(said(format=2)).encode(),
-    "a key more": json.dumps(said(code="x")).encode(),
-    "no rules": json.dumps(said(rules=[])).encode(),
-    "rules that are none": json.dumps(said(rules=[[["a", "b"]]])).encode(),
-    "a number first": json.dumps(said(rules=[[[[1], [END]]]])).encode(),
-    "true for a rule": json.dumps(said(rules=[[[["all"], [True]]]])).encode(),
-    "a rule that is not there": json.dumps(said(rules=[[[["all"], [7]]]])).encode(),
-    "a rule below zero": json.dumps(said(rules=[[[["all"], [-1]]]])).encode(),
-    "no alternatives": json.dumps(said(rules=[[]])).encode(),
-    "two that begin alike": json.dumps(said(rules=[[[["all"], [END]], [["all"], [")", END]]]])).encode(),
-    "never an end": json.dumps(said(rules=[[[["all"], [0]]]])).encode(),
-    "an end too early": json.dumps(said(rules=[[[["all"], [END, "all"]]]])).encode(),
-    "an end in the midst": json.dumps(said(rules=[[[["all"], [1, END]]], [[[END], []], [["("], []]]])).encode(),
-    "two ends": json.dumps(said(rules=[[[["all"], [1, END]]], [[["("], [END]]]])).encode(),
-    "text without an end": json.dumps(said(rules=[[[["all"], [")"]]]])).encode(),
-    "an end for some alone": json.dumps(said(rules=[[[["all"], [END]], [["("], [")"]]]])).encode(),
-    "an unknown symbol": json.dumps(said(rules=[[[["elsewhere"], [END]]]])).encode(),
+    "another format": json.dumps(predicted(format=2)).encode(),
+    "a key more": json.dumps(predicted(code="x")).encode(),
+    "no rules": json.dumps(predicted(rules=[])).encode(),
+    "rules that are none": json.dumps(predicted(rules=[[["a", "b"]]])).encode(),
+    "a number first": json.dumps(predicted(rules=[[[[1], [END]]]])).encode(),
+    "true for a rule": json.dumps(predicted(rules=[[[["all"], [True]]]])).encode(),
+    "a rule that is not there": json.dumps(predicted(rules=[[[["all"], [7]]]])).encode(),
+    "a rule below zero": json.dumps(predicted(rules=[[[["all"], [-1]]]])).encode(),
+    "no alternatives": json.dumps(predicted(rules=[[]])).encode(),
+    "two that begin alike": json.dumps(predicted(rules=[[[["all"], [END]], [["all"], [")", END]]]])).encode(),
+    "never an end": json.dumps(predicted(rules=[[[["all"], [0]]]])).encode(),
+    "an end too early": json.dumps(predicted(rules=[[[["all"], [END, "all"]]]])).encode(),
+    "an end in the midst": json.dumps(predicted(rules=[[[["all"], [1, END]]], [[[END], []], [["("], []]]])).encode(),
+    "two ends": json.dumps(predicted(rules=[[[["all"], [1, END]]], [[["("], [END]]]])).encode(),
+    "text without an end": json.dumps(predicted(rules=[[[["all"], [")"]]]])).encode(),
+    "an end for some alone": json.dumps(predicted(rules=[[[["all"], [END]], [["("], [")"]]]])).encode(),
+    "an unknown symbol": json.dumps(predicted(rules=[[[["elsewhere"], [END]]]])).encode(),
     "a doubling without end": json.dumps(
-        said(rules=[[[["all"], [n + 1, n + 1] if n < 60 else []]] for n in range(61)])
+        predicted(rules=[[[["all"], [n + 1, n + 1] if n < 60 else []]] for n in range(61)])
     ).encode(),
-    "too many rules": json.dumps(said(rules=[[[["all"], [END]]]] * 5_000)).encode(),
+    "too many rules": json.dumps(predicted(rules=[[[["all"], [END]]]] * 5_000)).encode(),
     "half a file": to_bytes(RULES)[: len(to_bytes(RULES)) // 2],
     "not UTF-8": b"\xff\xfe" + to_bytes(RULES),
 }
 
 
 @pytest.mark.parametrize("data", DAMAGED.values(), ids=list(DAMAGED))
-def test_a_damaged_file_is_refused_in_one_line(data):
-    with pytest.raises(InputError) as refused:
+def test_a_damaged_file_is_rejected_in_one_line(data):
+    with pytest.raises(InputError) as rejected:
         read(data, TARGET, "model")
-    assert len(refused.value.faults) == 1 and "grammar.json: " in str(refused.value) and "\n" not in str(refused.value)
+    assert (
+        len(rejected.value.faults) == 1 and "grammar.json: " in str(rejected.value) and "\n" not in str(rejected.value)
+    )
 
 
 def by_trying(rules):

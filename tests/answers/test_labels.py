@@ -33,7 +33,7 @@ def test_sigmoid_is_scipys_and_never_overflows(values):
 
 
 @pytest.mark.parametrize("threshold", [0, 1, -0.5, float("nan")])
-def test_a_threshold_that_is_no_probability_is_refused(threshold):
+def test_a_threshold_that_is_no_probability_is_rejected(threshold):
     with pytest.raises(InputError, match="threshold"):
         check(Labels, {"threshold": threshold})
 

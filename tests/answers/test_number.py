@@ -21,7 +21,7 @@ def test_logits_are_steps_of_the_scale_from_the_mean():
 
 
 @pytest.mark.parametrize("field, value", [("scale", 0), ("scale", -1), ("scale", float("inf")), ("mean", float("nan"))])
-def test_units_that_are_none_are_refused(field, value):
+def test_units_that_are_none_are_rejected(field, value):
     with pytest.raises(InputError, match=field):
         check(Number, {field: value})
 

@@ -15,7 +15,7 @@ from .tokens import noise, of_bytes
 
 TOKENIZER = tiny.tokenizer()
 INNER = tiny.tokenizer().backend_tokenizer  # another one: a call of theirs leaves its truncation behind
-PIECES = [
+SUBWORDS = [
     "film",
     "Unlovely",
     "goods",
@@ -31,7 +31,7 @@ PIECES = [
     "\u200b",
     "ﬁne",
 ]
-TEXTS = some.lists(some.sampled_from(PIECES), min_size=1, max_size=60).map(" ".join)
+TEXTS = some.lists(some.sampled_from(SUBWORDS), min_size=1, max_size=60).map(" ".join)
 QUESTIONS = some.lists(some.sampled_from(["film", "is", "it", "日", "?"]), min_size=1, max_size=9).map(" ".join)
 
 
@@ -93,7 +93,7 @@ TEXT = (
 @pytest.mark.parametrize(
     "answer", ["Ärger", "1999\nin 東京", "東京", "😀", "ende\u0301te", "naïve Leute", "Schluss", "Der"]
 )
-@pytest.mark.parametrize("tokenizer", [INNER, of_bytes()], ids=["pieces", "bytes"])
+@pytest.mark.parametrize("tokenizer", [INNER, of_bytes()], ids=["subwords", "bytes"])
 def test_a_network_that_points_at_an_answer_gives_its_characters(answer, tokenizer):
     start, end = TEXT.index(answer), TEXT.index(answer) + len(answer)
     kind = Span(stride=8, max_answer_tokens=60)
@@ -106,9 +106,9 @@ def test_a_network_that_points_at_an_answer_gives_its_characters(answer, tokeniz
             for place, (begin, stop) in enumerate(window.offsets):
                 logits[first + place, 0] = 9.0 if begin == start else 0.0
                 logits[first + place, 1] = 9.0 if stop == end else 0.0
-    _, said = kind.answers(logits, rows, [("wo ?", "film is film"), ("was war ?", TEXT)], [])
-    assert (said.answer, said.start, said.end) == (answer, start, end) and said.margin == 18.0
-    assert str(said) == answer
+    _, predicted = kind.answers(logits, rows, [("wo ?", "film is film"), ("was war ?", TEXT)], [])
+    assert (predicted.answer, predicted.start, predicted.end) == (answer, start, end) and predicted.margin == 18.0
+    assert str(predicted) == answer
 
 
 @given(
@@ -177,13 +177,13 @@ def test_texts_shorter_and_longer_than_a_window():
     assert {window.first for window in rows.metadata} == {4}
 
 
-def test_a_stride_too_large_for_the_window_is_made_smaller():
+def test_a_stride_too_large_for_the_window_is_built_smaller():
     rows = Span(stride=500).encode([("is it", "film " * 100)], INNER, 32)
     assert rows.metadata[0].offsets[-8:].tolist() == rows.metadata[1].offsets[:8].tolist()
     assert rows.metadata[0].offsets[-9].tolist() not in rows.metadata[1].offsets.tolist()
 
 
-@pytest.mark.parametrize("tokenizer", [INNER, of_bytes()], ids=["pieces", "bytes"])
+@pytest.mark.parametrize("tokenizer", [INNER, of_bytes()], ids=["subwords", "bytes"])
 @pytest.mark.parametrize("word", ["film ", "unlovely", "日本語", "😀", "가", "\u200b "])
 @pytest.mark.parametrize("count", [5, 15, 29, 200])
 def test_a_long_question_leaves_half_of_the_window_to_the_text(tokenizer, word, count):

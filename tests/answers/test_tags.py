@@ -1,4 +1,4 @@
-"""Every word has the tag of its first token, however long the sentence and however its words fall into pieces."""
+"""Every word has the tag of its first token, however long the sentence and however its words fall into subwords."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ WORDS = ["film", "Unlovely", "goods", "x", "Ärger", "日", "日本", "😀", "a
 SENTENCES = some.lists(some.lists(some.sampled_from(WORDS), min_size=1, max_size=40), min_size=1, max_size=4)
 
 
-def said_by_name(rows, tokenizer):
+def predicted_by_name(rows, tokenizer):
     """Logits of a tagger that calls every token by its own name."""
     return np.eye(tokenizer.get_vocab_size(), dtype=np.float32)[rows.ids.values]
 
@@ -37,7 +37,7 @@ def test_every_word_has_the_tag_of_its_first_token_in_order(sentences, most, byt
     rows = Tags().encode(sentences, tokenizer, most)
     assert rows.ids.lengths.max() <= most
     names = [*names_of(tokenizer)[:-1], "O"]  # a word without a token is outside of everything
-    found = Tags().values(said_by_name(rows, tokenizer), rows, sentences, names)
+    found = Tags().values(predicted_by_name(rows, tokenizer), rows, sentences, names)
     assert found == [[first_token(word, tokenizer) or "O" for word in words] for words in sentences]
 
 
@@ -63,7 +63,7 @@ def test_sentences_are_cut_between_words_and_no_sooner_than_needed(sentences, mo
     assert [sum(parts, []) for parts in covered] == [list(range(len(words))) for words in sentences]  # noqa: RUF017
 
 
-def test_words_of_several_pieces_by_hand():
+def test_words_of_several_subwords_by_hand():
     rows = Tags().encode([["unlovely", "films", NO_TOKEN, "end"]], INNER, 16)
     assert tokens_of(rows, INNER) == [
         ["[CLS]", "un", "##l", "##o", "##v", "##e", "##ly", "film", "##s", "end", "[SEP]"]

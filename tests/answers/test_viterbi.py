@@ -13,7 +13,7 @@ LABELS = ["O", "B-A", "I-A", "I-B", "B-B", "S-01"]
 
 
 def is_valid(names):
-    """The rule, said another way: what I-X follows ends in its X."""
+    """The rule, predicted another way: what I-X follows ends in its X."""
     return all(
         not tag.startswith("I-") or before in (f"B-{tag[2:]}", tag) for before, tag in itertools.pairwise(["O", *names])
     )

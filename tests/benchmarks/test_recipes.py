@@ -45,6 +45,7 @@ def test_the_benchmark_runs_the_stages_of_the_recipes(load):
     for name, recipe in (("narrow+gptq-4", "narrow"), ("terse+qat-2", "terse"), ("slim+int8", "slim")):
         own = [{key: value for key, value in stage.items() if key != "name"} for stage in shipped.stages(recipe)[3:]]
         assert stack.STACKS[name] == own
+    assert shipped.stages("fast") == shipped.stages("slim") and shipped.makes_cascade("fast")
     assert shipped.stages("narrow")[:3] == shipped.stages("terse")[:3] == shipped.stages("slim")[:3]
 
 

@@ -32,7 +32,7 @@ def test_the_source_takes_the_place_of_the_teacher():
 def test_every_recipe_that_distils_becomes_a_valid_recipe(name):
     level = level_of_recipe(name, recipe_files()[name], ("int8",))
     if level is None:
-        assert name in ("few_shot", "finetune", "lottery")
+        assert name in ("few_shot", "finetune", "lottery", "lstm_lm", "pretrain", "similarity", "small_lm", "ulmfit")
         return
     recipe = recipe_of(Path("model"), ROWS, [level])
     assert recipe.stages[0].name == SOURCE and not recipe.baselines and recipe.quantize == ["int8"]
@@ -51,7 +51,7 @@ def test_a_method_that_changes_the_structure_is_trained_with_the_source_as_teach
     assert "train" not in stage_of_method("gptq") and "train" in stage_of_method("qat")
 
 
-@pytest.mark.parametrize("methods", [[], "int8", ["int9"], ["own-data"], ["lottery"], [8], ["finetune"]])
+@pytest.mark.parametrize("methods", [[], "int8", ["int9"], ["own-data"], ["lottery"], [8], ["finetune"], ["fast"]])
 def test_other_methods_are_rejected_in_one_line(methods):
     with pytest.raises(UsageError) as error:
         named_levels(methods, ROWS)

@@ -32,6 +32,17 @@ def test_a_folder_and_a_sentence_transformer_give_equal_results(encoder_folder, 
     assert np.mean(np.sum(vectors * model.encode(TEXTS, normalize_embeddings=True), axis=1)) > 0.9
 
 
+def test_a_copy_below_keep_is_not_recommended(encoder_folder, tmp_path):
+    """4 bits are the smaller copy, but their embeddings are further from the source's."""
+    loose = niwaki.compress(encoder_folder, TEXTS, out=tmp_path / "loose", keep=0.1)
+    scores = {name: score for name, score, _, _ in figures(loose)}
+    assert loose.chosen.name == "source-4bit" and scores["source-4bit"] < scores["source-int8"]
+    between = (scores["source-4bit"] + scores["source-int8"]) / 2
+    strict = niwaki.compress(encoder_folder, TEXTS, out=tmp_path / "strict", keep=between)
+    assert strict.chosen.name == "source-int8"
+    assert [one.good_enough for one in strict.candidates if one.name == "source-4bit"] == [False]
+
+
 def test_a_missed_gate_saves_nothing(encoder_folder, tmp_path):
     with pytest.raises(GateMissed, match="no copy with a mean cosine"):
         niwaki.compress(encoder_folder, TEXTS, budget="1kB", out=tmp_path / "out")

@@ -32,6 +32,8 @@ RECIPE = """\
 model = "{model}"
 task = "good_or_bad"
 quantize = []
+baselines = false
+race = "short"
 
 [[stages]]
 name = "stock"  # the reference of the speed measurement is this model in transformers

@@ -5,8 +5,6 @@ process; one after each family of compression, with and without a shared table, 
 """
 
 import itertools
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +12,7 @@ import pytest
 import torch
 from torch.nn import functional
 
+import new_process
 import tiny
 from niwaki.answers.text import TARGET, Text
 from niwaki.core.errors import InputError
@@ -21,6 +20,7 @@ from niwaki.engines.export import write_graph
 from niwaki.engines.predictor import Predictor
 from niwaki.methods import METHODS
 from niwaki.methods._method import (
+    AveragesWeights,
     Bakes,
     Context,
     ContributesLoss,
@@ -35,6 +35,7 @@ from niwaki.models.distillation_losses import soft_cross_entropy
 from niwaki.models.forward import forward
 from niwaki.models.stock import WEIGHTS
 from niwaki.tokenization.training import make
+from selection import chain, rest_slow, selected
 from seq2seq import seq2seq_model
 
 REJECTED = {
@@ -43,13 +44,21 @@ REJECTED = {
     "bilstm": "has no decoder",
     "cnn": "has no decoder",
     "exits": "this model generates text",
+    "from_scratch": "is an encoder, and the model generates text",
     "linear_head": "one label for each text",
+    "linear_probe": "heads that read one vector of a text",
+    "pair_head": "labels or a number for a pair of texts",
+    "class_weights": "labels of whole texts",
+    "reinit": "this model generates text",
+    "smart": "this model generates text",
+    "weighted_layers": "heads for labels of texts and for tags",
 }
 EXAMPLES = {
     "blocks": {"keep": 0.9, "batches": 1},
     "gptq": {"batches": 1},
     "student": {"layers": 2, "hidden": 16},
     "lottery": {"rewind": "none"},
+    "soup": {"other_stages": ["teacher"], "choose": "uniform"},
     "embeddings": {"width": 6},
     "ffn": {"multiple": 8},
 }
@@ -62,8 +71,10 @@ FAMILIES = {
     "share": [("share", {"choose": "first"})],
     "factorize": [("svd", {"keep": 0.5, "weighting": "none"}), ("embeddings", {"width": 6})],
 }
-PAIRS = list(itertools.product(FAMILIES, FAMILIES))
-PAIRS.remove(("factorize", "factorize"))  # a narrow table is no narrower with as many columns
+WITH_ONNX = {family: (family, "int8") if family in ("distil", "cut") else ("cut", family) for family in FAMILIES}
+EVERY_PAIR = set(itertools.product(FAMILIES, FAMILIES))
+EVERY_PAIR.remove(("factorize", "factorize"))  # a narrow table is no narrower with as many columns
+PAIRS = rest_slow(sorted(EVERY_PAIR), {*chain(FAMILIES), *WITH_ONNX.values()})
 TABLES = (
     "embeddings",
     "student",
@@ -96,8 +107,11 @@ def fresh(of="bert", layers=3):
 
 
 def loss(model, batch):
-    logits = forward(model.anatomy, batch).logits
-    return functional.cross_entropy(logits.flatten(0, 1), batch.targets.flatten().long(), ignore_index=-100)
+    return outputs_loss(forward(model.anatomy, batch), batch)
+
+
+def outputs_loss(outputs, batch):
+    return functional.cross_entropy(outputs.logits.flatten(0, 1), batch.targets.flatten().long(), ignore_index=-100)
 
 
 def soft(student, teacher, batch, temperature):
@@ -117,7 +131,7 @@ def context(of, layers=3):
             teacher.anatomy, batch, frozenset({"hidden", "scores", "queries", "keys", "values", "decoder_hidden"})
         )
 
-    return Context(0, says, teacher, batches, loss, soft, lambda: TEXTS)
+    return Context(0, says, teacher, batches, loss, soft, lambda: TEXTS, lambda stage: teacher, outputs_loss)
 
 
 def done(model, methods, given, dry_run=True):
@@ -142,6 +156,8 @@ def done(model, methods, given, dry_run=True):
 
 def train(model, methods, given):
     model.network.train()
+    for method in methods_with(methods, AveragesWeights):
+        method.track(model)
     helpers = [one for method in methods if method.helpers is not None for one in method.helpers.parameters()]
     optimizer = torch.optim.SGD([*model.network.parameters(), *helpers], lr=1e-3)
     for progress in (0.5, 1.0):
@@ -166,14 +182,15 @@ def saved(model, folder):
 
 
 @pytest.fixture(scope="module")
-def models_by_name(tmp_path_factory):
-    """Every method by itself, those that change tables where one is shared, and every pair of families: names → the model, or why
-    not, and bytes of its weights. All are loaded by one new process."""
+def models_by_name(request, tmp_path_factory):
+    """The methods and pairs of families that this session tests: names → the model, or why not, and bytes of its weights. All
+    are loaded by one new process."""
     folder, models, sizes = tmp_path_factory.mktemp("seq2seq"), {}, {}
-    for of, names in EACH.items():
+    alone = selected(request, "names")
+    for of in dict.fromkeys(of for of, _ in alone):
         given = context(of)
         sizes[of, ""] = saved(given.teacher_model, folder / f"{of} ")
-        for name in names:
+        for name in (name for other, name in alone if other == of):
             try:
                 models[of, name] = done(fresh(of), [kind(name)(**EXAMPLES.get(name, {}))], given)
             except InputError as error:
@@ -181,7 +198,8 @@ def models_by_name(tmp_path_factory):
     given = context("bert", 2)
     firsts = {name: done(fresh(layers=2), methods(name), given) for name in FAMILIES}
     sizes |= {("first", name): saved(model, folder / f"first {name}") for name, model in firsts.items()}
-    models |= {pair: done(firsts[pair[0]].clone(), methods(pair[1]), given, dry_run=False) for pair in PAIRS}
+    pairs = {*selected(request, "pair"), *(WITH_ONNX[family] for family in selected(request, "family"))}
+    models |= {pair: done(firsts[pair[0]].clone(), methods(pair[1]), given, dry_run=False) for pair in sorted(pairs)}
     there = {names: model for names, model in models.items() if not isinstance(model, InputError)}
     sizes |= {names: saved(model, folder / " ".join(names)) for names, model in there.items()}
     inputs = tiny.batch(fresh()).inputs
@@ -189,7 +207,16 @@ def models_by_name(tmp_path_factory):
     return folder, models, sizes, inputs
 
 
-ALONE = [(of, name) for of, names in EACH.items() for name in names]
+EVERY_METHOD = [(of, name) for of, names in EACH.items() for name in names]
+# fast: every method on one model, and those that are rejected or act differently on the others
+ALONE = rest_slow(
+    EVERY_METHOD,
+    {
+        *(names for names in EVERY_METHOD if names[0] == "bert"),
+        *[("shared", "vocabulary"), ("shared", "embeddings"), ("shared", "int8"), ("shared", "hidden_size")],
+        *[(ONE, "decoder"), (ONE, "decoder_kd"), (ONE, "logits"), (ONE, "layers"), (ONE, "int8"), (ONE, "heads")],
+    },
+)
 
 
 @pytest.mark.parametrize("names", ALONE, ids=" ".join)
@@ -218,7 +245,6 @@ import sys, numpy, torch
 from pathlib import Path
 from niwaki.models.forward import Batch, forward
 from niwaki.models.model import load_folder
-torch.set_num_threads(1)
 inputs = {name: torch.from_numpy(value) for name, value in numpy.load(sys.argv[1]).items()}
 for folder in map(Path, sys.argv[2:]):
     model = load_folder(folder)
@@ -230,14 +256,7 @@ for folder in map(Path, sys.argv[2:]):
 
 def in_a_new_process(folder: Path, names: list[str], inputs) -> None:
     np.savez(folder / "inputs.npz", **{name: value.numpy() for name, value in inputs.items()})
-    folders = [str(folder / name) for name in names]
-    found = subprocess.run(
-        [sys.executable, "-c", LOADER, str(folder / "inputs.npz"), *folders],
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    assert found.returncode == 0, found.stderr[-3000:]
+    new_process.run(LOADER, folder / "inputs.npz", *(folder / name for name in names))
 
 
 @torch.no_grad()
@@ -265,7 +284,7 @@ def test_the_second_makes_the_first_smaller_and_it_loads_again(models_by_name, p
 def test_each_kind_of_compression_generates_the_same_text_with_onnx_and_torch(models_by_name, family):
     """Behind `cut`, after which heads and neurons are fewer; `distil` and `cut` themselves packed behind it."""
     folder, models, *_ = models_by_name
-    pair = (family, "int8") if family in ("distil", "cut") else ("cut", family)
+    pair = WITH_ONNX[family]
     write_graph(models[pair], folder / " ".join(pair))
     found = [Predictor(folder / " ".join(pair), engine, threads=1) for engine in ("onnx", "torch")]
     onnx, by_torch = (one.logits(one.tokenize(TEXTS)) for one in found)

@@ -18,6 +18,7 @@ from niwaki.run.plan import Plan, make_plan
 from niwaki.run.recipe import parse
 from niwaki.run.runner import run_stage
 from niwaki.tasks import TASKS
+from niwaki.tasks._language_model_task import LanguageModelTask
 from niwaki.tasks._task import Task
 
 from . import task_rows
@@ -105,8 +106,9 @@ def _quick(monkeypatch):
 
 
 def test_every_kind_of_task_is_covered():
-    kinds = {TASKS.load(name, Task).table.layout for name in TASKS.names()}
-    assert kinds == set(task_rows.TASKS)
+    """Tasks of language models have no labels and no teachers: tests/run/test_pretraining.py takes them through a run."""
+    tasks = [TASKS.load(name, Task) for name in TASKS.names()]
+    assert {task.table.layout for task in tasks if not issubclass(task, LanguageModelTask)} == set(task_rows.TASKS)
 
 
 def stage_folder(plan: Plan, folder, name):

@@ -4,12 +4,15 @@ import ast
 import re
 import shlex
 import subprocess
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import typer
 
 from niwaki.cli._app import VERBS, program
+from niwaki.core.errors import InputError
 from niwaki.core.settings import check
 from niwaki.engines import RUNTIMES
 from niwaki.methods import METHODS
@@ -51,18 +54,33 @@ def test_commands_are_found_on_the_pages():
     }
 
 
-@pytest.mark.parametrize(("page", "line"), commands())
-def test_a_command_on_a_page_parses(page, line):
+def parse_problem(line: str) -> str | None:
     """Checks verb, options and number of arguments; runs nothing."""
     _, verb, *arguments = shlex.split(line)
     if verb.startswith("-"):
-        return
-    assert verb in VERBS.names(), f"{page}: {line}"
+        return None
+    if verb not in VERBS.names():
+        return "unknown verb"
     group = program()
     command = group.get_command(typer.Context(group), verb)
     if set(arguments) & {"--help"} or not arguments:
-        return  # only names the verb
-    command.make_context(verb, arguments)
+        return None  # only names the verb
+    try:
+        command.make_context(verb, arguments)
+    except Exception as problem:  # noqa: BLE001 -- whatever it is, it is reported with its page and line
+        return repr(problem)
+    return None
+
+
+def test_commands_on_pages_parse():
+    problems = [(page, line, parse_problem(line)) for page, line in commands()]
+    wrong = [f"{page}: {line}: {problem}" for page, line, problem in problems if problem]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("line", ["niwaki prune x", "niwaki run --never", "niwaki show a b c d e"])
+def test_a_wrong_command_is_reported(line):
+    assert parse_problem(line)
 
 
 @pytest.mark.parametrize("catalog", [METHODS, TASKS, RUNTIMES], ids=lambda catalog: catalog.plural)
@@ -76,19 +94,26 @@ def test_every_verb_is_on_the_readme():
     assert [verb for verb in VERBS.names() if f"niwaki {verb}" not in text] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_resolve(page):
-    for target in LINK.findall(page.read_text(encoding="utf-8")):
-        if target.startswith(
-            ("http://", "https://", "reference/")
-        ):  # reference pages are generated; test_site.py checks them
-            continue
-        path, _, anchor = target.partition("#")
-        location = (page.parent / path).resolve() if path else page
-        assert location.exists(), f"{page.name}: {target}"
-        if anchor:
-            heads = re.findall(r"^#+ (.*)$", location.read_text(encoding="utf-8"), re.MULTILINE)
-            assert anchor in [slug(head) for head in heads], f"{page.name}: {target}"
+def resolves(page: Path, target: str) -> bool:
+    if target.startswith(
+        ("http://", "https://", "reference/")
+    ):  # reference pages are generated; test_site.py checks them
+        return True
+    path, _, anchor = target.partition("#")
+    location = (page.parent / path).resolve() if path else page
+    if not location.exists() or not anchor:
+        return location.exists()
+    heads = re.findall(r"^#+ (.*)$", location.read_text(encoding="utf-8"), re.MULTILINE)
+    return anchor in [slug(head) for head in heads]
+
+
+def test_links_resolve():
+    links = [(page, target) for page in PAGES for target in LINK.findall(page.read_text(encoding="utf-8"))]
+    broken = [f"{page.relative_to(ROOT)}: {target}" for page, target in links if not resolves(page, target)]
+    assert not broken, "\n".join(broken)
+    assert not any(
+        resolves(ROOT / "README.md", target) for target in ("docs/none.md", "docs/concepts.md#none", "#none")
+    )
 
 
 def slug(head: str) -> str:
@@ -96,22 +121,35 @@ def slug(head: str) -> str:
     return re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_python_and_toml_blocks_are_valid(page):
-    import tomllib
-
+def block_problems(page: Path) -> Iterator[str]:
     for body in blocks(page, "python"):
-        ast.parse(body)
+        try:
+            ast.parse(body)
+        except SyntaxError as problem:
+            yield f"{page.relative_to(ROOT)}: {problem} in {body!r}"
     for body in blocks(page, "toml"):
-        assert parse(tomllib.loads(body)).stages
+        try:
+            if not parse(tomllib.loads(body)).stages:
+                yield f"{page.relative_to(ROOT)}: no stages in {body!r}"
+        except (tomllib.TOMLDecodeError, InputError) as problem:
+            yield f"{page.relative_to(ROOT)}: {problem} in {body!r}"
 
 
-@pytest.mark.parametrize("page", CURRENT_PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_source_files_named_on_a_page_exist(page):
+def test_python_and_toml_blocks_are_valid():
+    problems = [problem for page in PAGES for problem in block_problems(page)]
+    assert not problems, "\n".join(problems)
+
+
+def test_source_files_named_on_pages_exist():
     """Paths are relative to the repository, to the package or to the native engine."""
-    text = BLOCK.sub("", page.read_text(encoding="utf-8"))
-    for path in SOURCE_FILE.findall(text):
-        assert any((folder / path).exists() for folder in SOURCE_FOLDERS), f"{page.name}: {path}"
+    texts = {page: BLOCK.sub("", page.read_text(encoding="utf-8")) for page in CURRENT_PAGES}
+    named = [(page, path) for page, text in texts.items() for path in SOURCE_FILE.findall(text)]
+    missing = [
+        f"{page.relative_to(ROOT)}: {path}"
+        for page, path in named
+        if not any((folder / path).exists() for folder in SOURCE_FOLDERS)
+    ]
+    assert named and not missing, "\n".join(missing)
 
 
 def test_the_glossary_has_at_most_20_entries():
@@ -121,12 +159,16 @@ def test_the_glossary_has_at_most_20_entries():
     assert 2 <= len(rows) - 1 <= 20  # without the head
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_make_targets_exist(page):
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    text = "\n".join([*blocks(page, "sh"), *re.findall(r"`(make [^`]+)`", page.read_text(encoding="utf-8"))])
-    for target in MAKE.findall(text):
-        assert re.search(rf"^{target}:", makefile, re.MULTILINE), f"{page.name}: make {target}"
+def make_targets(page: Path) -> list[str]:
+    text = page.read_text(encoding="utf-8")
+    return MAKE.findall("\n".join([*blocks(page, "sh"), *re.findall(r"`(make [^`]+)`", text)]))
+
+
+def test_make_targets_exist():
+    targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    named = [(page, target) for page in PAGES for target in make_targets(page)]
+    missing = [f"{page.relative_to(ROOT)}: make {target}" for page, target in named if target not in targets]
+    assert named and not missing, "\n".join(missing)
 
 
 def test_the_readme_contains_the_results_markers_once():
@@ -146,6 +188,7 @@ def test_make_demo_and_make_test_call_niwaki_and_pytest():
 def test_settings_in_commands_exist():
     from niwaki.run.recipe import apply_override, locate
     from niwaki.tasks.classification import Classification
+    from niwaki.tasks.language_modeling import LanguageModeling
 
     for _, line in commands():
         words = shlex.split(line)
@@ -155,7 +198,7 @@ def test_settings_in_commands_exist():
             values = {"stages": [{"name": "student"}, {"name": "pruned"}]}
             apply_override(values, words[position + 1])
             if "data" in values:
-                check(Classification, values["data"])
+                check(LanguageModeling if "pretrain" in words else Classification, values["data"])
             else:
                 parse({**values, "stages": [{**stage} for stage in values["stages"]]})
     assert locate("rotten_tomatoes")

@@ -11,21 +11,14 @@ import pytest
 
 import niwaki
 from house.exported_models import export_models
+from house.wheels import built_wheel
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.slow
 def test_wheel_predicts_without_training_packages(tmp_path):
-    """Builds from a copy, so that no build folder of the tree is used."""
-    source = tmp_path / "source"
-    names = subprocess.check_output(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, text=True).split("\n")
-    for name in (name for name in names if name and not name.startswith(("tests/", "benchmarks/", "docs/"))):
-        (source / name).parent.mkdir(parents=True, exist_ok=True)
-        (source / name).write_bytes((ROOT / name).read_bytes())
-    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(tmp_path), str(source)]
-    subprocess.run(build, check=True)
-    (wheel,) = tmp_path.glob("niwaki-*.whl")
+    wheel = built_wheel(tmp_path)
     assert f"niwaki-{niwaki.__version__}-cp311-abi3-" in wheel.name
     models = export_models(tmp_path / "models")
     command = [sys.executable, str(ROOT / "tools" / "check_install.py"), str(wheel), *map(str, models.values())]

@@ -1,13 +1,9 @@
 """Files of a run are read through `core.run_folder`, which verifies them; a new reader that opens one itself fails here."""
 
 import ast
-from pathlib import Path
 
-import pytest
+from house.sources import FILES, SOURCE, check, tree_of
 
-import niwaki
-
-SOURCE = Path(niwaki.__file__).parent
 OF_A_RUN = {
     "plan.json",
     "report.json",
@@ -46,11 +42,10 @@ def names_run_files(tree: ast.AST) -> set[str]:
     return {name for name in constants if name.strip("/") in OF_A_RUN} | (NAMED & set(imported))
 
 
-@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
-def test_only_the_entry_point_opens_files_of_a_run(path):
-    found = names_run_files(ast.parse(path.read_text(encoding="utf-8")))
-    allowed = str(path.relative_to(SOURCE)) in ALLOWED
-    assert allowed or not found, f"reads {sorted(found)}: use niwaki.core.run_folder.open_run, which verifies the run"
+def test_only_the_entry_point_opens_files_of_a_run():
+    files = [path for path in FILES if path.relative_to(SOURCE).as_posix() not in ALLOWED]
+    advice = "use niwaki.core.run_folder.open_run, which verifies the run"
+    check(files, lambda path: (f"reads {name}: {advice}" for name in names_run_files(tree_of(path))))
 
 
 def test_the_rule_itself_can_fail():

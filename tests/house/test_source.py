@@ -2,18 +2,13 @@
 
 import ast
 import re
-import subprocess
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import pytest
 
-import niwaki
+from house.sources import FILES, ROOT, SOURCE, check, text_of, tracked, tree_of, violations
 
-SOURCE = Path(niwaki.__file__).parent
-ROOT = Path(__file__).parents[2]
-FILES = sorted(SOURCE.rglob("*.py"))
-MOST_LINES, MOST_FUNCTION_LINES = 380, 60
 FORBIDDEN_MODULES = {"pickle", "_pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal", "yaml"}
 FORBIDDEN_CALLS = {
     "torch.load",
@@ -88,13 +83,28 @@ def aliases(tree: ast.AST) -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_a_source_file_keeps_the_rules(path):
-    text = path.read_text(encoding="utf-8")
-    tree = ast.parse(text)
-    assert dangers(tree, AUDITED.get(str(path.relative_to(SOURCE)), ())) == []
-    assert not text.strip() or ast.get_docstring(tree), "every module says what it is for"
-    assert path.stem not in VAGUE
+def broken_rules(path: Path) -> Iterator[str]:
+    yield from dangers(tree_of(path), AUDITED.get(path.relative_to(SOURCE).as_posix(), ()))
+    if text_of(path).strip() and not ast.get_docstring(tree_of(path)):
+        yield "has no docstring: every module says what it is for"
+    if path.stem in VAGUE:
+        yield "the name says nothing about the content"
+
+
+def test_source_files_keep_the_rules():
+    check(FILES, broken_rules)
+
+
+def test_a_file_that_breaks_every_rule_is_reported(tmp_path, monkeypatch):
+    monkeypatch.setattr("house.sources.ROOT", tmp_path)
+    monkeypatch.setattr("house.test_source.SOURCE", tmp_path)
+    path = tmp_path / "utils.py"
+    path.write_text("eval(x)\n")
+    assert violations([path], broken_rules) == [
+        "utils.py: eval in line 1",
+        "utils.py: has no docstring: every module says what it is for",
+        "utils.py: the name says nothing about the content",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -135,17 +145,12 @@ def test_the_audited_module_may_do_its_one_thing_and_no_other():
     assert dangers(ast.parse("torch.load(x)\neval(y)"), {"torch.load"})
     text = (SOURCE / "convert_pickle.py").read_text(encoding="utf-8")
     assert text.count("torch.load(") == 1 and "weights_only=True" in text
-    users = [path.name for path in FILES if "convert_pickle" in path.read_text(encoding="utf-8")]
+    users = [path.name for path in FILES if "convert_pickle" in text_of(path)]
     assert set(users) == {"convert_pickle.py", "model.py"}  # that names it in a message
 
 
 def test_only_packages_without_content_have_no_docstring():
-    assert all(path.name == "__init__.py" for path in FILES if not path.read_text(encoding="utf-8").strip())
-
-
-def tracked() -> list[Path]:
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    return [ROOT / name for name in listed.split("\0") if name and (ROOT / name).is_file()]
+    assert all(path.name == "__init__.py" for path in FILES if not text_of(path).strip())
 
 
 def test_no_tracked_file_names_a_machine():
@@ -163,12 +168,15 @@ def test_no_tracked_file_names_a_machine():
         assert not found, f"{path.relative_to(ROOT)}: {found[:3]}"
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
-def test_texts_are_tokenized_under_the_time_limit_only(path):
-    if path.relative_to(SOURCE).as_posix() in ("tokenization/tokenizing.py", "tokenization/pattern_probe.py"):
-        return
-    calls = [node.func for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
-    direct = [call.lineno for call in calls if isinstance(call, ast.Attribute) and call.attr.startswith("encode_batch")]
-    assert not direct, (
-        f"lines {direct}: call niwaki.tokenization.tokenizing.encode_batch, which limits the time of a text"
-    )
+def unlimited_tokenization(tree: ast.AST) -> Iterator[str]:
+    calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    for call in calls:
+        if isinstance(call, ast.Attribute) and call.attr.startswith("encode_batch"):
+            yield f"line {call.lineno}: call niwaki.tokenization.tokenizing.encode_batch, which limits the time of a text"
+
+
+def test_texts_are_tokenized_under_the_time_limit_only():
+    limited = [SOURCE / "tokenization" / name for name in ("tokenizing.py", "pattern_probe.py")]
+    files = [path for path in FILES if path not in limited]
+    check(files, lambda path: unlimited_tokenization(tree_of(path)))
+    assert list(unlimited_tokenization(ast.parse("tokenizer.encode_batch_fast(texts)")))

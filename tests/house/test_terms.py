@@ -2,14 +2,14 @@
 
 import io
 import re
-import subprocess
 import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from house.sources import ROOT, check, text_of, tracked
+
 # retired term → what to write instead; rejected as a word of an identifier
 IDENTIFIERS = {
     **dict.fromkeys(("pieces",), "tokens, vocabulary"),
@@ -64,12 +64,6 @@ UNCHECKED = (
     "tests/house/test_terms.py",
     "src/niwaki/core/renamed.py",  # old names of settings
 )  # measured, historical
-# tests that still use retired words for local variables
-EXEMPT = (
-    "tests/answers/",
-    "tests/report/test_verdict.py",  # the key "kept" of report.json
-    "tests/tasks/",
-)
 
 
 def words_of(identifier: str) -> list[str]:
@@ -97,15 +91,16 @@ def retired_in_prose(text: str, first: int = 1) -> Iterator[str]:
 
 
 def checked_files() -> list[Path]:
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    names = [name for name in listed.split("\0") if name and not name.startswith((*UNCHECKED, *EXEMPT))]
-    return [ROOT / name for name in names if name.endswith((".py", ".md", ".j2", ".toml")) and (ROOT / name).is_file()]
+    files = [path for path in tracked() if path.suffix in (".py", ".md", ".j2", ".toml")]
+    return [path for path in files if not path.relative_to(ROOT).as_posix().startswith(UNCHECKED)]
 
 
-@pytest.mark.parametrize("path", checked_files(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_a_file_uses_no_retired_term(path):
-    text = path.read_text(encoding="utf-8")
-    assert list(retired_in_python(text) if path.suffix == ".py" else retired_in_prose(text)) == []
+def retired(path: Path) -> Iterator[str]:
+    return retired_in_python(text_of(path)) if path.suffix == ".py" else retired_in_prose(text_of(path))
+
+
+def test_files_use_no_retired_term():
+    check(checked_files(), retired)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ def test_configs_of_transformers_stay_complete(family):
     assert checked(config, "x") == config
 
 
-def test_what_is_unknown_is_left_out():
+def test_unknown_config_keys_are_left_out():
     cleaned = checked(
         {"hidden_size": 8, "dtype": "torch.float16", "directionality": "bidi", "note": [1, 2], "old": None}, "x"
     )

@@ -1,6 +1,7 @@
 """Packed rows give what padded rows give, and what transformers gives, outputs and gradients: every family, every head."""
 
 import copy
+from dataclasses import replace
 
 import pytest
 import torch
@@ -81,7 +82,7 @@ def test_recorded_activations_equal_those_of_the_padded_pass(family):
     with torch.no_grad():
         packed = forward(anatomy, batch, frozenset(names))
         hidden = anatomy.inputs.forward(batch.inputs)
-        logits = from_embedded(anatomy, hidden, Padded(batch.mask, hidden), padded)
+        logits = from_embedded(anatomy, hidden, Padded(batch.mask, hidden, causal=anatomy.is_causal), padded)
     torch.testing.assert_close(packed.logits, logits, atol=1e-5, rtol=1e-5)
     there = batch.mask.bool()
     for name in names:
@@ -119,7 +120,7 @@ def test_a_sequence_does_not_depend_on_the_others_in_its_batch():
             torch.testing.assert_close(forward(model.anatomy, alone).logits[0], together[row], atol=1e-5, rtol=1e-5)
 
 
-def test_what_lies_in_the_padding_is_never_read():
+def test_padding_is_never_read():
     """NaN in the rows of padding reach neither outputs nor gradients."""
     model = tiny.model("bert")
     model.network.eval()
@@ -207,3 +208,30 @@ def test_autocast_keeps_hidden_states_in_one_type_between_layers():
     with torch.autocast("cpu", torch.bfloat16):
         forward(model.anatomy, random_batch(model, [4, 9]))
     assert types == {torch.bfloat16}
+
+
+@pytest.mark.parametrize("family", ["bert", "electra", "distilbert"])
+@pytest.mark.parametrize("lengths", [[6, 6], [1, 2, 30, 3, 29, 30, 1], [5, 60, 1, 17, 16, 40, 3, 2, 59]], ids=str)
+def test_each_token_attends_to_the_visible_ones_alone(family, lengths):
+    """transformers takes the same mask as numbers that are added to the scores."""
+    model = tiny.model(family, head="TokenClassification")
+    batch = random_batch(model, lengths)
+    longest, generator = max(lengths), torch.Generator().manual_seed(1)
+    visible = torch.rand(len(lengths), longest, longest, generator=generator) < 0.4
+    visible |= torch.eye(longest, dtype=torch.bool)
+    allowed = visible & batch.mask.bool()[:, None]
+    bias = torch.where(allowed, 0.0, torch.finfo(torch.float32).min)[:, None]
+    wanted = real(model.network(**{**batch.inputs, "attention_mask": bias}).logits, batch)
+    found = real(forward(model.anatomy, replace(batch, visible=visible)).logits, batch)
+    torch.testing.assert_close(found, wanted, atol=1e-5, rtol=1e-5)
+    assert not torch.allclose(found, real(forward(model.anatomy, batch).logits, batch))
+
+
+@torch.no_grad()
+def test_tokens_may_have_other_positions():
+    model = tiny.model("bert", head="TokenClassification")
+    batch = random_batch(model, [9, 4, 9])
+    positions = torch.tensor([[8, 3, 3, 60, 0, 1, 2, 7, 5]]).expand(3, -1)
+    inputs = {**batch.inputs, "position_ids": positions}
+    found = real(forward(model.anatomy, replace(batch, inputs=inputs)).logits, batch)
+    torch.testing.assert_close(found, real(model.network(**inputs).logits, batch), atol=1e-5, rtol=1e-5)

@@ -131,7 +131,7 @@ def test_other_shapes_too(family, changes, tmp_path):
     same(step_by_step(model, given), wanted)
 
 
-def test_what_is_trained_is_transformers_own_network(family, model, given):
+def test_trained_network_is_that_of_transformers(family, model, given):
     assert type(model.network) is getattr(transformers, stock.CLASSES[family])
     same(by_transformers(model.network, given), by_transformers(stock.network(family), given))
 
@@ -266,7 +266,7 @@ def test_onnx_generates_the_same_text_as_torch(model, edits, tmp_path):
 
 
 @pytest.mark.parametrize("beam", [1, 4])
-def test_what_is_written_is_what_transformers_generates(family, model, folder, beam):
+def test_generated_text_equals_that_of_transformers(family, model, folder, beam):
     """With beams, by transformers' default rule of stopping (`early_stopping=False`). It keeps no keys and values there: for a T5 whose
     decoder is deeper than its encoder it makes too few places for them."""
     special = load_target_tokenizer(folder).special_tokens

@@ -19,7 +19,7 @@ from niwaki.engines.predictor import Predictor
 from niwaki.meter.ledger import Ledger
 from niwaki.run.runner import uncounted
 from niwaki.train.checkpoints import Checkpoints, TrainerState
-from niwaki.train.loop import make_optimizer
+from niwaki.train.optimizer import make_optimizer
 from niwaki.train.settings import TrainSettings
 from niwaki.train.teacher_cache import fault_in_block
 from reliability.same import TIME_DEPENDENT

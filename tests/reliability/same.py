@@ -19,10 +19,15 @@ def differences(run: Path, undisturbed: Path) -> list[str]:
     names = [_files(folder) for folder in (run, undisturbed)]
     found += sorted(names[0] ^ names[1])
     found += [name for name in sorted(names[0] & names[1]) if sha256(run / name) != sha256(undisturbed / name)]
-    for name in ("baseline.json", "comparisons.json", *_results(undisturbed)):
+    for name in (*_present(run, undisturbed), *_results(undisturbed)):
         if timeless(read_json(run / name)) != timeless(read_json(undisturbed / name)):
             found.append(name)
     return found
+
+
+def _present(*runs: Path) -> list[str]:
+    """Those that some of the runs have: a run without baselines has none of them."""
+    return [name for name in ("baseline.json", "comparisons.json") if any((run / name).is_file() for run in runs)]
 
 
 def _files(run: Path) -> set[str]:

@@ -24,7 +24,7 @@ from niwaki.core.files import (
 )
 from niwaki.engines.export import write_graph
 from niwaki.train.checkpoints import Checkpoints, TrainerState
-from niwaki.train.loop import make_optimizer
+from niwaki.train.optimizer import make_optimizer
 from niwaki.train.settings import TrainSettings
 
 

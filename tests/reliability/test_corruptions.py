@@ -33,7 +33,7 @@ def test_damage_is_detected_or_harmless(healthy, part, kind):
             assert "\n" not in verdict.named
 
 
-def test_what_is_whole_raises_no_alarm(healthy):
+def test_intact_files_raise_no_alarm(healthy):
     for found in healthy.values():
         for subject in found:
             assert subject.look().named == ""

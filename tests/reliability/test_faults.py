@@ -1,16 +1,16 @@
-"""A disk that fails in the middle of a save: what was there before stays, one line says so, and it goes on later."""
+"""A disk that fails during a save: the previous files stay, one line reports the error, and the next save works."""
 
 import pytest
 
 from reliability import faults
 from reliability.saves import all_saves
 
-EVERY = {"training state": 9, "stage": 9, "measurement or report": 2, "ledger": 1}  # `benchmarks/faults.py` tries all
+EVERY = {"training state": 9, "stage": 27, "measurement or report": 2, "ledger": 1}  # `benchmarks/faults.py` tries all
 pytestmark = pytest.mark.skipif(not faults.can_inject(), reason="needs strace, and leave to trace")
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_what_was_there_before_stays(tmp_path, name):
+def test_failed_save_leaves_the_previous_files(tmp_path, name):
     save = next(save for save in all_saves(tmp_path) if save.name == name)
     ends, wrong = faults.try_every(save, tmp_path, EVERY[name])
     assert wrong == []

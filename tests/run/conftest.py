@@ -1,14 +1,19 @@
-"""One finished run for all tests of this folder; a copy of it for those that change it."""
+"""One finished run for all tests of this folder, a copy of it for those that change it, and recipes with teachers."""
 
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from niwaki import api
+from niwaki.core.json_types import Json
+from niwaki.evaluate import quality
+from niwaki.run.recipe import parse
+from niwaki.run.recipe_settings import Recipe
 from run import small
+from run.teaching import TRAIN
 
 
 @pytest.fixture(scope="package", autouse=True)
@@ -44,3 +49,26 @@ def finished(timed: tuple[Path, float]) -> Path:
 def copy(finished: Path, tmp_path: Path) -> Path:
     shutil.copytree(finished, tmp_path / "run")
     return tmp_path / "run"
+
+
+@pytest.fixture
+def recipe(
+    bert_folder: Path, rows_csv: Path, monkeypatch: pytest.MonkeyPatch, quick_disk: None
+) -> Callable[..., Recipe]:
+    """Builds a recipe with a teacher and other stages, for runs with few resamples that do not flush."""
+    monkeypatch.setattr(quality, "RESAMPLES", 10)
+
+    def build(*stages: Json, cache: Json | None = None, **more: object) -> Recipe:
+        return parse(
+            {
+                "model": str(bert_folder),
+                "task": "classification",
+                "data": {"path": str(rows_csv), "max_tokens": 24},
+                "quantize": [],
+                "stages": [{"name": "teacher", "train": TRAIN}, *stages],
+                "cache": {"stages": False, **(cache or {})},  # every run trains its stages, so they can be compared
+                **more,
+            }
+        )
+
+    return build

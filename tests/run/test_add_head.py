@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 
+import new_process
 import niwaki
 import tiny
 from engines.kinds import INPUTS, KINDS, model_of, saved
@@ -97,8 +98,11 @@ def test_heads_load_in_a_new_process(all_shared, engine, tmp_path):
     names = {family: [HEADS[kind] for kind in sources] for family, (_, sources) in all_shared.items()}
     names = {family: [name for name in found if name in IN_NEW_PROCESS] for family, found in names.items()}
     folders = [f"{family}={all_shared[family][0]}={','.join(found)}" for family, found in names.items()]
-    command = [sys.executable, "-c", LOAD, str(tmp_path / "logits.npz"), engine, json.dumps(IN_NEW_PROCESS), *folders]
-    subprocess.run(command, check=True, timeout=120)
+    words = [str(tmp_path / "logits.npz"), engine, json.dumps(IN_NEW_PROCESS), *folders]
+    if engine == "torch":
+        new_process.run(LOAD, *words)
+    else:  # without torch
+        subprocess.run([sys.executable, "-c", LOAD, *words], check=True, timeout=120)
     found = np.load(tmp_path / "logits.npz")
     assert len(found.files) == sum(map(len, names.values())) == 4 + 5 * 3
     for family, (_, sources) in all_shared.items():

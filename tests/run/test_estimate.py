@@ -74,6 +74,15 @@ def test_work_is_counted_on_the_shape_that_is_trained(plan, finished, recipe_fil
         assert found["cpu_seconds"] == pytest.approx(passed * texts + heard, rel=0.3)
 
 
+def test_steps_count_the_rows_that_the_objective_reads(plan):
+    """320 pairs are 640 rows, whatever the number of rows."""
+    train = {"objective": {"use": "contrastive", "max_pairs": 320}, "epochs": 3, "batch": 16}
+    found = plan({"name": "tuned", "start": "pretrained", "methods": [{"use": "linear_head"}], "train": train})
+    stage = estimate(found)["stages"][1]
+    assert stage["steps"] == 3 * 640 / 16
+    assert stage["rows"] == found.task.splits()["train"].num_rows
+
+
 def test_a_smaller_student_takes_less_time_and_disk(plan):
     large, small = (
         estimate(plan({**LAYERS, "methods": [{**STUDENT, "layers": layers}, {"use": "logits"}]}))["stages"][1]

@@ -165,6 +165,13 @@ def test_a_start_model_of_its_own_counts_for_its_stage_and_those_behind_it(value
     assert differing(found, keys(with_stage(values, 1, model=str(other)))) == ["pruned", "int8"]
 
 
+def test_a_stage_can_start_from_the_pretrained_model(values, bert_folder):
+    stages = make_plan(parse(with_stage(values, 1, start="pretrained")), "a").stages
+    assert [(stage.parent, stage.source) for stage in stages[:2]] == [(None, bert_folder), (None, bert_folder)]
+    with pytest.raises(InputError, match=r"stages.1.name: 'pretrained' is taken by niwaki itself"):
+        parse(with_stage(values, 1, name="pretrained"))
+
+
 def test_an_invalid_start_model_is_rejected(values, bert_folder, tmp_path):
     with pytest.raises(InputError, match=r"stages.1: has both start and model; a stage starts from one of them"):
         parse(with_stage(values, 1, start="teacher", model=str(bert_folder)))

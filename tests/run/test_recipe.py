@@ -13,7 +13,7 @@ from niwaki.core.recipes import recipe_files
 from niwaki.core.renamed import RENAMED, new_name
 from niwaki.methods import METHODS
 from niwaki.methods._method import Method
-from niwaki.run.recipe import apply_override, locate, parse, read, to_toml
+from niwaki.run.recipe import locate, parse, read, to_toml
 from niwaki.tasks import TASKS
 from niwaki.tasks._task import Task
 from niwaki.train.settings import TrainSettings
@@ -33,7 +33,7 @@ def write(folder: Path, text: str) -> Path:
     return path
 
 
-def test_every_shipped_recipe_is_sound():
+def test_every_shipped_recipe_is_valid():
     found = list(locate("rotten_tomatoes").parent.glob("*.toml"))
     assert found
     for path in found:
@@ -56,7 +56,7 @@ def test_all_problems_are_reported_at_once_with_their_paths():
     assert all("\n" not in fault for fault in problems)
 
 
-def test_faults_of_names_tasks_and_methods_come_together():
+def test_problems_of_names_tasks_and_methods_are_reported_together():
     problems = faults(
         {
             "task": "rotten_tomatos",
@@ -97,7 +97,7 @@ def test_faults_of_names_tasks_and_methods_come_together():
         ({"name": "x", "start": "x"}, "is not an earlier stage"),
     ],
 )
-def test_stages_that_cannot_work_are_rejected(stage, words):
+def test_impossible_stages_are_rejected(stage, words):
     assert any(words in fault for fault in faults({"stages": [STAGE, stage]}))
 
 
@@ -119,19 +119,19 @@ def test_numbers_are_finite_and_in_their_range(value):
         ("", "stages: needed"),
     ],
 )
-def test_files_that_are_no_recipes(tmp_path, text, words):
+def test_invalid_recipe_files_are_rejected(tmp_path, text, words):
     with pytest.raises(InputError, match=words):
         read(write(tmp_path, text))
 
 
-def test_a_recipe_in_another_encoding_is_one_line(tmp_path):
+def test_recipe_in_another_encoding_is_rejected_in_one_line(tmp_path):
     (tmp_path / "r.toml").write_bytes("# caf\xe9".encode("latin-1"))
     with pytest.raises(InputError, match="is not TOML") as caught:
         read(tmp_path / "r.toml")
     assert len(caught.value.faults) == 1
 
 
-def test_the_meter_takes_names_and_numbers_and_says_what_it_does_not_know():
+def test_unknown_places_and_prices_of_the_meter_are_rejected():
     for given_meter in ({"place": "FRA"}, {"place": 475}, {"place": "475"}, {"pue": 1.2, "price": 0.05}):
         recipe = parse({"stages": [STAGE], "meter": given_meter})
         assert parse(tomllib.loads(to_toml(recipe))) == recipe
@@ -140,60 +140,11 @@ def test_the_meter_takes_names_and_numbers_and_says_what_it_does_not_know():
         assert len(problems) == 1 and problems[0].startswith(f"meter.{key}: "), problems
 
 
-def test_locating_suggests_and_tells_a_missing_file():
+def test_unknown_recipe_is_rejected_with_the_nearest_name():
     with pytest.raises(InputError, match="did you mean 'rotten_tomatoes'"):
         locate("rotten_tomato")
     with pytest.raises(InputError, match="is not there"):
         locate("nowhere/x.toml")
-
-
-def test_overrides_reach_stages_by_name_and_methods_by_what_they_use():
-    values = {"stages": [{"name": "a", "methods": [{"use": "heads"}, {"use": "ffn"}]}]}
-    for override in (
-        "seed=3",
-        "stages.a.train.epochs=0.5",
-        "stages.0.methods.ffn.keep=0.25",
-        "stages.a.methods.0.keep=1",
-        "data.path=my file.csv",
-    ):
-        apply_override(values, override)
-    assert values == {
-        "seed": 3,
-        "data": {"path": "my file.csv"},
-        "stages": [
-            {
-                "name": "a",
-                "train": {"epochs": 0.5},
-                "methods": [{"use": "heads", "keep": 1}, {"use": "ffn", "keep": 0.25}],
-            }
-        ],
-    }
-
-
-@pytest.mark.parametrize(
-    ("override", "words"),
-    [
-        ("seed", "must be key.path=value"),
-        ("=3", "must be key.path=value"),
-        ("stages.teachr.train.epochs=1", "did you mean 'teacher'"),
-        ("stages.9.name=x", "there is no '9'"),
-        ("model.x=1", "is below a plain value"),
-        ("stages.teacher.name.x.y=1", "is below a plain value"),
-        ("stages..name=1", "there is no ''"),
-    ],
-)
-def test_overrides_that_cannot_be(tmp_path, override, words):
-    path = write(tmp_path, 'model = "minilm"\n[[stages]]\nname = "teacher"\n')
-    with pytest.raises(InputError, match=words) as caught:
-        read(path, [override])
-    assert override in str(caught.value)
-
-
-@pytest.mark.parametrize("override", ["sead=1", "stages.teacher.trian.epochs=1", "stages.teacher.train.epochs=abc"])
-def test_an_override_is_as_strict_as_the_file(tmp_path, override):
-    path = write(tmp_path, '[[stages]]\nname = "teacher"\ntrain = {}\n')
-    with pytest.raises(InputError, match=r"did you mean|number"):
-        read(path, [override])
 
 
 words = st.text(st.characters(codec="utf-8"), max_size=12)
@@ -220,7 +171,7 @@ methods = st.lists(
 
 @example("\x7f\u2028", '"\\\n', 0, [([], None)])
 @given(words, words, st.integers(0, 2**31 - 1), st.lists(st.tuples(methods, trains), min_size=1, max_size=3))
-def test_written_out_a_recipe_reads_back_the_same(model, path, seed, stages):
+def test_written_recipe_is_read_back_unchanged(model, path, seed, stages):
     stages = [
         {"name": f"s{number}", "methods": given_methods, **({"train": train} if train is not None else {})}
         for number, (given_methods, train) in enumerate(stages)
@@ -243,7 +194,7 @@ def old_names() -> list[tuple[str, str, str]]:
     ]
 
 
-def test_every_old_name_raises_an_error_that_names_the_new_one():
+def test_renamed_settings_are_rejected_with_the_new_name():
     seen = set()
     for kind, old, new in old_names():
         seen.add((old, new))

@@ -7,14 +7,12 @@ from pathlib import Path
 
 import pytest
 
-import niwaki
 from niwaki import api
 from niwaki.core.errors import InputError
 from niwaki.core.files import fault_in_folder
 from niwaki.core.lock import locked
 from niwaki.report.card import CARD, LABEL
 from niwaki.run import runner
-from niwaki.run.result import Run
 from run import small
 
 NAMES = ["teacher", "student", "pruned", "int8"]
@@ -38,7 +36,7 @@ def stage_folder(run: Path, name: str) -> Path:
     return next(run.glob(f"stages/{name}-*"))
 
 
-def test_the_folder_holds_what_the_docs_say(finished):
+def test_run_folder_has_the_documented_files(finished):
     for name in ("recipe.toml", "plan.json", "ledger.jsonl", "report.html", "report.md", "report.json"):
         assert (finished / name).stat().st_size > 0
     for name in NAMES:
@@ -50,7 +48,7 @@ def test_the_folder_holds_what_the_docs_say(finished):
     assert not [path for path in finished.rglob(".*") if path.name != ".lock"]  # nothing half-written
 
 
-def test_the_stages_are_in_order_measured_and_ever_smaller(finished):
+def test_stages_are_measured_and_get_smaller(finished):
     report = json.loads((finished / "report.json").read_text())
     assert [stage["name"] for stage in report["stages"]] == NAMES
     for stage in (*report["stages"], report["reference"]):
@@ -62,14 +60,14 @@ def test_the_stages_are_in_order_measured_and_ever_smaller(finished):
     assert sizes == sorted(sizes, reverse=True) and sizes[0] > sizes[-1]
 
 
-def test_a_second_run_makes_nothing_again(copy, recipe_file):
+def test_second_run_repeats_no_stage(copy, recipe_file):
     before, spent = times(copy), charges(copy)
     api.run(recipe_file, out=copy)
     assert times(copy) == before
     assert charges(copy) == spent
 
 
-def test_another_setting_of_the_last_stage_makes_only_that_stage(copy, recipe_file):
+def test_changed_setting_repeats_only_its_stage(copy, recipe_file):
     before = times(copy)
     api.run(recipe_file, out=copy, overrides=["stages.int8.methods.int8.embeddings=false"])
     after = times(copy)
@@ -79,7 +77,7 @@ def test_another_setting_of_the_last_stage_makes_only_that_stage(copy, recipe_fi
 
 
 @pytest.mark.parametrize("damage", ["flip", "cut", "missing", "manifest"])
-def test_a_damaged_stage_is_repeated_to_the_same_bits(copy, recipe_file, damage):
+def test_damaged_stage_is_repeated_to_the_same_bits(copy, recipe_file, damage):
     whole = small.weights(copy)
     target = stage_folder(copy, "int8")
     weights = target / "model" / "model.safetensors"
@@ -107,7 +105,7 @@ def test_leftovers_of_a_crash_are_removed(copy, recipe_file):
 
 
 @pytest.mark.parametrize("content", ["{", "[]", '{"inputs": 1}'])
-def test_a_damaged_measurement_is_repeated(copy, recipe_file, content):
+def test_damaged_measurement_is_repeated(copy, recipe_file, content):
     (copy / "baseline.json").write_text(content)
     (copy / ".plan.json.tmp-12345678").write_text("half")
     api.run(recipe_file, out=copy)
@@ -115,7 +113,7 @@ def test_a_damaged_measurement_is_repeated(copy, recipe_file, content):
     assert not (copy / ".plan.json.tmp-12345678").exists()
 
 
-def test_a_folder_in_use_is_rejected_with_the_process_id(copy, recipe_file):
+def test_folder_in_use_is_rejected_with_the_process_id(copy, recipe_file):
     with locked(copy), pytest.raises(InputError, match=f"in use by process {os.getpid()}"):
         api.run(recipe_file, out=copy)
 
@@ -158,7 +156,7 @@ def needs(tmp_path, recipe_file, monkeypatch):
     return required
 
 
-def test_the_disk_check_counts_what_teachers_say(needs, tmp_path, monkeypatch):
+def test_disk_check_includes_the_teacher_cache(needs, tmp_path, monkeypatch):
     none = needs("cache.gigabytes=0")
     ((name, need),) = needs()
     assert none[0][0] == name == "run"
@@ -171,40 +169,19 @@ def test_the_disk_check_counts_what_teachers_say(needs, tmp_path, monkeypatch):
     assert needs() == [("run", none[0][1]), (".teachers", cached - 50_000)]
 
 
-def test_absurd_sizes_are_rejected_by_check(recipe_file):
+def test_very_large_sizes_are_rejected_by_check(recipe_file):
     for override in ("batch=1000000000000", "batch=65537", "unlabelled=1000000000000", "validations=10000000000"):
         with pytest.raises(InputError, match=r"stages\.0\.train"):
             api.check(recipe_file, overrides=[f"stages.0.train.{override}"])
 
 
-def test_the_name_run_is_both_the_package_and_the_call(copy, recipe_file):
-    for _ in range(2):  # the first call imports the package, which must not hide the second
-        assert niwaki.run(recipe_file, out=copy).folder == copy
-    assert niwaki.run.recipe.locate(str(recipe_file)) == recipe_file
-    assert niwaki.check(recipe_file)["stages"]
-
-
-def test_run_and_load_from_python(finished, recipe_file):
-    run = Run.read(finished)
-    assert repr(run).count("\n") >= len(NAMES)
-    assert "<table" in run._repr_html_()
-    assert run.model("student").is_dir()
-    with pytest.raises(InputError, match="has no stage 'nobody'"):
-        run.model("nobody")
-    model = niwaki.load(finished)
-    assert model.folder == run.deploy
-    answers = model.predict(["a good film.", "a dull film."])
-    assert [set(answer.probabilities) for answer in answers] == [{"bad", "good"}] * 2
-    assert all(abs(sum(answer.probabilities.values()) - 1) < 1e-6 for answer in answers)
-
-
-def test_the_recipe_in_the_folder_gives_the_same_plan(finished):
+def test_saved_recipe_gives_the_same_plan(finished):
     planned = json.loads((finished / "plan.json").read_text())["stages"]
     again = api.check(finished / "recipe.toml")["stages"]
     assert [stage["key"] for stage in again] == [stage["key"] for stage in planned]
 
 
-def test_checking_does_no_work(recipe_file, tmp_path, monkeypatch):
+def test_check_trains_no_stage(recipe_file, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     plan = api.check(recipe_file)
     assert [stage["name"] for stage in plan["estimate"]["stages"]] == NAMES

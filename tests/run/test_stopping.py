@@ -20,7 +20,7 @@ PLACES = {  # what is slow → what is made again of a finished run
     "niwaki.run.steps.publish.write_graph": [STAGE],
     "niwaki.run.stage.measure": [STAGE],
     "niwaki.train.teacher.CachedTeacherFunction._block": ["stages/student-*"],
-    "niwaki.train.loop._Fit._score": ["stages/student-*"],
+    "niwaki.objectives.supervised.Supervised.score": ["stages/student-*"],
     "niwaki.run.runner.make_plan": [],
 }
 
@@ -50,7 +50,7 @@ def test_a_stop_does_not_wait_for_work_that_never_checks(place, recipe_file, cop
         with pytest.raises(KeyboardInterrupt):
             api.run(recipe_file, out=copy)
         assert time.monotonic() - began < 30, "it went on to the end"
-    if place.endswith(("_score", "_block")):
+    if place.endswith((".score", "_block")):
         resumed(recipe_file, copy, finished)
 
 

@@ -11,7 +11,6 @@ from tokenizers.trainers import BpeTrainer, UnigramTrainer, WordLevelTrainer, Wo
 
 import tiny
 from niwaki.core.errors import InputError
-from niwaki.models.tokenizer_settings import check_settings
 from niwaki.tokenization.tokenizer_rules import check, read_text
 
 TEXTS = [text for text, _ in tiny.sentences(200)]
@@ -123,26 +122,3 @@ def test_an_invalid_file_is_rejected(section, value):
     with pytest.raises(InputError) as caught:
         check({**table, section: value}, "tokenizer.json")
     assert str(caught.value).startswith("tokenizer.json: ") and "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    "values",
-    [
-        {"cls_token": ""},
-        {"cls_token": {"content": "x", "evil": 1}},
-        {"extra_special_tokens": [["a"]]},
-        {"model_max_length": "inf"},
-        {"tokenizer_class": "LlamaTokenizer"},
-        {"do_lower_case": "yes"},
-        {"vocab_file": "vocab.txt"},
-        {"custom": {"a": 1}},
-        {"note": "../up"},
-        {"padding_side": "both"},
-        {"fast_tokenizer_files": ["tokenizer.9.json"]},
-        {"added_tokens_decoder": {"x": {"content": "a"}}},
-    ],
-    ids=lambda values: next(iter(values)),
-)
-def test_invalid_settings_are_rejected(values):
-    with pytest.raises(InputError, match=next(iter(values))):
-        check_settings(values, "tokenizer_config.json")

@@ -30,7 +30,7 @@ def test_what_a_kill_left_half_written_is_gone_with_the_next_run(tmp_path):
     assert np.array_equal(TeacherCache(tmp_path, 1 << 20).find(KEY), NUMBERS)
 
 
-def test_what_another_run_is_writing_stays(tmp_path):
+def test_unfinished_files_of_another_run_are_left(tmp_path):
     """It is waited for, not swept away."""
     ready, go = os.pipe(), os.pipe()
     child = os.fork()
@@ -75,7 +75,7 @@ def test_where_all_is_there_nothing_is_written(tmp_path):
     }
 
 
-def test_what_else_lies_in_a_named_folder_stays(tmp_path):
+def test_other_files_in_the_cache_folder_are_left(tmp_path):
     """A user may name any folder, also one of his own things: only blocks make room, and only their halves are swept."""
     own = [
         tmp_path / name / "file"

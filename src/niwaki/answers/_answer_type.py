@@ -8,6 +8,8 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from tokenizers import Tokenizer
 
+from niwaki.answers._beam_search import NO_TOKEN
+from niwaki.answers._forced_decoding import LABELS
 from niwaki.core.errors import InputError, UsageError
 from niwaki.core.json_types import Json
 from niwaki.core.settings import Settings
@@ -54,16 +56,21 @@ class EncodedInputs:
         return (np.asarray(rows)[:, None] * self.group + np.arange(self.group)).ravel()
 
     def padded(self, sequences: np.ndarray, pad_id: int) -> dict[str, np.ndarray]:
-        """Chosen sequences as rectangles (sequences, longest) by name, with their `attention_mask`."""
-        found, mask = {}, np.zeros((0, 0), dtype=bool)
-        for name, array in self.arrays.items():
-            found[name], mask = array.padded(sequences, pad_id if name == "input_ids" else 0)
-        return {**found, "attention_mask": mask.astype(np.int64)}
+        """Chosen sequences as rectangles (sequences, longest) by name, with their `attention_mask`. `labels` are generated tokens and
+        may have other lengths."""
+        fill = {"input_ids": pad_id, LABELS: NO_TOKEN}
+        pairs = {name: array.padded(sequences, fill.get(name, 0)) for name, array in self.arrays.items()}
+        found = {name: padded for name, (padded, _) in pairs.items()}
+        return {**found, "attention_mask": pairs["input_ids"][1].astype(np.int64)}
 
     def joined(self, other: "EncodedInputs") -> "EncodedInputs":
         input_index = joined(self.input_index, other.input_index + self.inputs)
         arrays = {name: array.joined(other.arrays[name]) for name, array in self.arrays.items()}
         return EncodedInputs(arrays, input_index, self.metadata + other.metadata, self.group)
+
+
+class InvalidText(ValueError):
+    """A text that an answer type cannot take, with the reason."""
 
 
 class Answer:
@@ -224,7 +231,9 @@ def input_error(error: TypeError | ValueError, kind: AnswerType, given: object) 
         return f"must be {kind.input_description} (given: {type(given).__name__})"
     if isinstance(error, UnicodeEncodeError):
         return f"holds half a surrogate pair (U+{ord(error.object[error.start]):04X}), which is no character; write the text anew in UTF-8"
-    return "is empty; leave it out, an answer for it would mean nothing"
+    return (
+        str(error) if isinstance(error, InvalidText) else "is empty; leave it out, an answer for it would mean nothing"
+    )
 
 
 def softmax(logits: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ from typing import Protocol, Self, TypeVar, runtime_checkable
 import numpy as np
 
 from niwaki.answers._answer_type import AnswerType, EncodedInputs, Input
+from niwaki.answers._beam_search import SearchSettings
 
 AnyAnswerType = TypeVar("AnyAnswerType", bound=AnswerType)
 
@@ -20,11 +21,28 @@ class HasConfidence(Protocol):
 
 
 @runtime_checkable
+class GeneratesTokens(Protocol):
+    """Is answered by an encoder-decoder, token by token."""
+
+    @property
+    def search(self) -> SearchSettings:
+        """How texts are searched for, with the tokens that they start and end with."""
+
+
+@runtime_checkable
 class ChoosesOne(Protocol):
     """The answer is one of several candidates with a logit each, so a temperature can be fitted."""
 
     def candidate_logits(self, logits: np.ndarray, rows: EncodedInputs) -> np.ndarray:
         """(inputs, candidates), -inf where an input has fewer candidates."""
+
+
+@runtime_checkable
+class ReducesLogits(Protocol):
+    """Reads so few of the logits that they are reduced batch by batch: those of a whole vocabulary would fill the memory."""
+
+    def reduce(self, logits: np.ndarray, rows: EncodedInputs, sequences: np.ndarray) -> np.ndarray:
+        """Logits of some sequences, (sequences, labels) or (their tokens, labels), to (sequences, numbers)."""
 
 
 @runtime_checkable

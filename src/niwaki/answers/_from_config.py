@@ -16,6 +16,7 @@ BARE = (
     "ForFeatureExtraction",
 )  # endings of architectures without a task head
 SEQ2SEQ = "MTModel"
+LANGUAGE_MODEL = "likelihood"  # a masked-LM architecture that is saved with this answer type keeps its head
 BY_PROBLEM = {"regression": "number", "multi_label_classification": "labels"}
 
 
@@ -40,7 +41,7 @@ def labels_of(config: Json, where: str) -> list[str]:
     """The names of the outputs, in their order. A head of two whose names were never set has none in its file: transformers
     leaves its default out, which is LABEL_0 and LABEL_1 and means nothing where the outputs are begin and end."""
     saved = config.get("niwaki_answer")
-    if (saved.get("kind") if isinstance(saved, dict) else guess_answer_type(config)) == "embedding":
+    if (saved.get("kind") if isinstance(saved, dict) else guess_answer_type(config)) in ("embedding", LANGUAGE_MODEL):
         return []
     names = config.get("id2label")
     if isinstance(names, dict) and names and all(number.isdigit() for number in names):
@@ -66,6 +67,9 @@ def guess_answer_type(config: Json) -> str:
 
 def is_bare_encoder(config: Json) -> bool:
     """Whether the architecture has no task head, as in pretrained and sentence-transformers checkpoints."""
+    saved = config.get("niwaki_answer")
+    if isinstance(saved, dict) and saved.get("kind") == LANGUAGE_MODEL:
+        return False
     listed = config.get("architectures")
     names = [str(name) for name in listed] if isinstance(listed, list) else []
     tasks = (*(f"For{head}" for head in HEADS), SEQ2SEQ)

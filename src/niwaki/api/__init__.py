@@ -10,7 +10,8 @@ from niwaki.api.compressing import compress
 from niwaki.api.distilling import distill
 from niwaki.api.evaluation import evaluate
 from niwaki.api.exporting import export
-from niwaki.api.loading import load
+from niwaki.api.loading import load, load_language_model
+from niwaki.api.neighbours import nearest
 from niwaki.api.prediction import predict_file
 from niwaki.api.tokenizer_training import tokenizer
 from niwaki.run.add_head import add_head
@@ -27,6 +28,8 @@ __all__ = [
     "evaluate",
     "export",
     "load",
+    "load_language_model",
+    "nearest",
     "predict_file",
     "run",
     "sensitivity",

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from niwaki.api.loading import model_path
 from niwaki.api.task_choice import choose_task
 from niwaki.core.json_types import Json
 from niwaki.core.model_integrity import warn_unverified
+from niwaki.run.model_path import model_path
 
 
 def sensitivity(
@@ -21,7 +21,7 @@ def sensitivity(
     from niwaki.tasks._model_check import adapt_to_model
     from niwaki.train.collator import Collator, encode_split
 
-    chosen, folder = choose_task(task, data, overrides), model_path(model)
+    chosen, folder = choose_task(task, data, overrides), model_path(model, single=True)
     loaded = load_folder(folder)
     warn_unverified(folder)
     adapt_to_model(chosen, folder, loaded.network.config.to_dict(), loaded.labels)

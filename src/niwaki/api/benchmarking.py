@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from niwaki.api.loading import model_path
 from niwaki.core.errors import UsageError, did_you_mean
 from niwaki.core.json_types import Json
 from niwaki.core.model_integrity import display_name, warn_unverified
 from niwaki.engines.cascade import engines_of
 from niwaki.engines.engine_choice import timed_engines
+from niwaki.run.model_path import model_path
 
 
 def bench(

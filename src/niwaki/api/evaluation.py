@@ -8,6 +8,7 @@ from niwaki.api.loading import load
 from niwaki.api.task_choice import choose_task
 from niwaki.core.errors import InputError, UsageError, did_you_mean, first_line
 from niwaki.core.json_types import Json
+from niwaki.engines.pretrained_head import LANGUAGE_MODEL
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,7 +61,7 @@ def _example_stats(
         return _example_stats_of_file(task, table, Path(source))
     from niwaki.tasks._model_check import check_model_matches
 
-    predictor = load(source, engine)
+    predictor = load(source, engine, head=LANGUAGE_MODEL if task.answer == "likelihood" else "")
     check_model_matches(task, predictor.answer_type, predictor.labels, predictor.folder)
     return task.scorer.example_stats(predictor.values(task.inputs(table)), table)
 

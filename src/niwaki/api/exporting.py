@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from niwaki.api.loading import model_path
 from niwaki.api.task_choice import choose_task
 from niwaki.core.json_types import Json
 from niwaki.core.model_integrity import warn_unverified
+from niwaki.run.model_path import model_path
 
 
 def export(
@@ -24,7 +24,7 @@ def export(
     from niwaki.run.export import export as write
 
     chosen = choose_task(task, data, overrides) if task or data else None
-    folder = model_path(model)
+    folder = model_path(model, single=True)
     exported = write(folder, to, Path(out).expanduser(), precision, chosen, tolerance)
     warn_unverified(folder)
     return exported

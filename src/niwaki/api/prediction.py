@@ -1,10 +1,11 @@
 """Predicts for every row of a file."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from niwaki.api.loading import load
 from niwaki.core.json_types import Json
+from niwaki.engines.predictor import Predictor
 
 
 def predict_file(
@@ -20,11 +21,30 @@ def predict_file(
     head: str = "",
 ) -> Json:
     """Writes one prediction per input of a file of any size, as JSON lines. If it is killed, the same call resumes."""
+    return answer_file(
+        lambda: load(model, engine, stage=stage, head=head),
+        source,
+        out,
+        columns=columns,
+        skip_bad=skip_bad,
+        force=force,
+    )
+
+
+def answer_file(
+    open_model: Callable[[], Predictor],
+    source: str | Path,
+    out: str | Path,
+    *,
+    columns: Sequence[str],
+    skip_bad: bool,
+    force: bool,
+) -> Json:
+    """`predict_file` with any predictor, which is opened after the paths are checked."""
     from niwaki.engines.input_file import check_columns_exist
     from niwaki.engines.partial_output import check_output_path
     from niwaki.engines.stream import predict_file as answer
 
     check_columns_exist(Path(source), columns)
     check_output_path(Path(out), force, [Path(source)])
-    predictor = load(model, engine, stage=stage, head=head)
-    return answer(predictor, Path(source), Path(out), columns=columns, skip_bad=skip_bad, force=force)
+    return answer(open_model(), Path(source), Path(out), columns=columns, skip_bad=skip_bad, force=force)

@@ -28,7 +28,7 @@ def model_folder(model: object, scratch: Path, tokenizer: object = None) -> Path
     if isinstance(model, Predictor):
         return model.folder
     if isinstance(model, Run):
-        return model.deploy
+        return model.deployed_model
     names = class_names(model)
     if "transformers.Pipeline" in names or "sentence_transformers.CrossEncoder" in names:
         return _saved(_part(model, "model"), tokenizer or _part(model, "tokenizer"), scratch)
@@ -53,7 +53,7 @@ def _located(model: str | Path) -> Path:
         raise UsageError(f"model: is an empty text; {SUPPORTED}")
     folder = Path(model).expanduser()
     if is_run(folder):
-        return Run.read(folder).deploy
+        return Run.read(folder).deployed_model
     if isinstance(model, Path) and not folder.is_dir():
         raise InputError(f"{folder}: is not a folder")
     return locate(str(model))

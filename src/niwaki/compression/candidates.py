@@ -74,6 +74,10 @@ def named_levels(methods: Sequence[str], rows: Rows) -> list[Level]:
 def named_level(name: str, copies: tuple[str, ...]) -> Level:
     recipes = recipe_files()
     if name in recipes:
+        if ends_in_cascade(recipes[name]):
+            raise UsageError(
+                f"method '{name}': ends in a cascade, and compress makes one model; use `niwaki run {name}`"
+            )
         level = level_of_recipe(name, recipes[name], copies)
         if level is None:
             raise UsageError(
@@ -111,6 +115,11 @@ def level_of_recipe(name: str, path: Path, copies: tuple[str, ...]) -> Level | N
     return Level(name, tuple(stages), copies)
 
 
+def ends_in_cascade(path: Path) -> bool:
+    """Whether a recipe makes a cascade. Its stages are those of another recipe, so they are not tried twice."""
+    return "cascade" in strict_toml.load(path)
+
+
 def _teachers(stage: Json) -> list[str]:
     teacher = stage.get("teacher", [])
     return [teacher] if isinstance(teacher, str) else teacher
@@ -120,7 +129,7 @@ def recipe_levels(source: Path, rows: Rows) -> list[tuple[Level, float]]:
     """Every recipe that can compress this model on these rows, with its estimated seconds; the cheapest first."""
     found = []
     for name, path in recipe_files().items() if rows.can_train else ():
-        level = level_of_recipe(name, path, COPIES)
+        level = None if ends_in_cascade(path) else level_of_recipe(name, path, COPIES)
         if level is None:
             continue
         try:

@@ -45,6 +45,13 @@ class Catalog:
         self.plural = plural or package.rpartition(".")[2]  # by default the folder's name
         self.group = f"niwaki.{self.plural}" if plugins else ""
         self._loaded: dict[tuple[str, type], type] = {}
+        self._found: set[str] = set()
+
+    def __contains__(self, name: str) -> bool:
+        """Whether there is an entry. Names that were found are cached: every config that is read asks for its family."""
+        if name not in self._found and name in self.names():
+            self._found.add(name)
+        return name in self._found
 
     @property
     def folder(self) -> Path:

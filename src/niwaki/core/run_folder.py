@@ -20,7 +20,8 @@ from niwaki.core.model_integrity import PLAN, RESULT
 from niwaki.core.path_safety import file_inside, folder_inside
 
 REPORT, LEDGER, RECIPE = "report.json", "ledger.jsonl", "recipe.toml"
-MEASUREMENTS = ("baseline.json", "comparisons.json", "speed.json")
+CASCADE = "cascade"  # folder of the cascade that a recipe ends with
+MEASUREMENTS = ("baseline.json", "comparisons.json", "speed.json", f"{CASCADE}.json")
 SMALL = 1 << 20  # larger files of a stage that is only looked at are compared by size; loading a model hashes all of it
 FIX = "`niwaki run` with the same recipe makes it again"
 Stage = dict[str, Any]
@@ -91,7 +92,7 @@ def open_run(folder: Path, full: bool = False) -> VerifiedRun:
         for stage in planned
         if folder_of(stage) in existing
     ]
-    faults.append(fault_in_report(folder, plan))
+    faults += [fault_in_cascade(folder), fault_in_report(folder, plan)]
     if found := [fault if "; " in fault else f"{fault}; {FIX}" for fault in faults if fault]:
         raise InputError(list(dict.fromkeys(found)))
     report = read_document(folder / REPORT) if (folder / REPORT).exists() else {}
@@ -111,6 +112,16 @@ def stages_of(plan: Json) -> list[Stage]:
     tables = [plan, *(repeats if isinstance(repeats, list) else [])]
     lists = [table.get("stages") for table in tables if isinstance(table, dict)]
     return [stage for stages in lists if isinstance(stages, list) for stage in stages if isinstance(stage, dict)]
+
+
+def models_of(folder: Path) -> list[str]:
+    """The models that a run's plan names, for the run and for single stages; none if the plan cannot be read."""
+    try:
+        plan = read_document(folder / PLAN)
+    except (InputError, OSError):
+        return []
+    names = [table.get("model") for table in (plan, *stages_of(plan))]
+    return [name for name in names if isinstance(name, str) and name]
 
 
 def folder_of(stage: Stage) -> str:
@@ -147,6 +158,19 @@ def fault_in_measurement(path: Path, inputs: str | None = None) -> str | None:
         return fault
     same = fingerprint(read_document(path).get("inputs")) == inputs
     return None if same else f"{path}: was measured on other stages or data than those of {PLAN}"
+
+
+def fault_in_cascade(folder: Path) -> str | None:
+    """Why the cascade of a run cannot be used: its folder is missing or is not the one that its measurements name."""
+    document, home = folder / f"{CASCADE}.json", folder / CASCADE
+    if not document.exists() or fault_in_document(document):
+        return None  # there is none, or the document's own fault is reported
+    wanted = read_document(document).get(MANIFEST)
+    if wanted is None:
+        return None  # it was not shown to keep the share, so nothing was written
+    if not (home / MANIFEST).is_file() or sha256(file_inside(home, MANIFEST)) != wanted:
+        return f"{home}: is missing, or is not the cascade of this run"
+    return fault_in_files(home, "", SMALL)
 
 
 def _inputs(plan: Json, name: str) -> str | None:

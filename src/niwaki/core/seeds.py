@@ -13,6 +13,15 @@ def derive(seed: int, *parts: str | int) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big") >> 1
 
 
+def seed_torch(seed: int) -> None:
+    """What `torch.manual_seed` does, without its cost on machines without accelerator: for each kind of device that is not in use it
+    formats the whole stack, and training seeds every step."""
+    import torch
+
+    seed_all = torch.manual_seed if torch.accelerator.is_available() else torch.default_generator.manual_seed
+    seed_all(seed)
+
+
 def numpy_generator(seed: int, *parts: str | int) -> "np.random.Generator":
     import numpy as np
 

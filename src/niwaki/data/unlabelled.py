@@ -44,7 +44,7 @@ def texts(path: Path, fix: str = "keep one column of text, or name it 'text'") -
             f"{path}: holds both lines of text ({lines[0].name}) and tables ({tables[0].name}); name the file that is meant"
         )
     for file in lines:
-        yield from _lines(file)
+        yield from filled_lines(file)
     if path.exists() and not lines and not any(kind_of(file) for file in plain_files(path)):
         raise InputError(f"{path}: is no file of texts, and holds none; there is: {', '.join((*PLAIN, *READERS))}")
     for table in dataset_files.read_splits(path).values() if not lines else ():
@@ -61,7 +61,7 @@ def single_texts(path: Path, columns: Sequence[str]) -> Iterator[str]:
     if path.is_file() and not kind_of(path):
         if columns:
             raise InputError(f"{path}: is read as lines of text and has no column '{columns[0]}'")
-        yield from _lines(path)
+        yield from filled_lines(path)
         return
     if not columns:
         for text in texts(path, "say which with --column"):
@@ -103,13 +103,18 @@ def digest(path: Path) -> str:
     return fingerprint([[sha256(file), "lines" if is_plain(file) else kind_of(file)] for file in plain_files(path)])
 
 
-def _lines(path: Path) -> Iterator[str]:
+def filled_lines(path: Path) -> Iterator[str]:
+    """The lines that are not blank, without space around them."""
+    return filter(None, (line.strip() for line in raw_lines(path)))
+
+
+def raw_lines(path: Path) -> Iterator[str]:
+    """The lines of a text file with their ends, none longer than a row may be."""
     try:
         with path.open(encoding="utf-8-sig") as lines:
             for number, line in enumerate(iter(lambda: lines.readline(MAX_ROW_BYTES + 1), ""), start=1):
                 check_row_size(path, len(line), number, "line")
-                if texts := line.strip():
-                    yield texts
+                yield line
     except UnicodeDecodeError as error:
         raise InputError(
             f"{path}: is not text in UTF-8 ({error.reason} at byte {error.start}); convert it first"

@@ -28,6 +28,7 @@ from niwaki.models.family import Network
 from niwaki.models.forward import run_layer_range, run_padded
 from niwaki.models.generation import decode_step, flatten_pairs
 from niwaki.models.model import Model
+from niwaki.models.pairs import reads_token_types
 from niwaki.models.parts.decoders._decoder import Decoder
 from niwaki.models.record import HIDDEN, Record
 
@@ -149,9 +150,7 @@ def cache_names(part: str, depth: int, prefix: str = "past_key_values") -> list[
 def example_inputs(anatomy: Anatomy) -> dict[str, Tensor]:
     """The inputs of a network by name, with example values for tracing."""
     inputs = {"input_ids": EXAMPLE_IDS, "attention_mask": EXAMPLE_IDS}
-    return inputs | (
-        {"token_type_ids": torch.zeros_like(EXAMPLE_IDS)} if anatomy.family.inputs.uses_token_types else {}
-    )
+    return inputs | ({"token_type_ids": torch.zeros_like(EXAMPLE_IDS)} if reads_token_types(anatomy) else {})
 
 
 def graph_of(anatomy: Anatomy, function: Function, outputs: list[str]) -> bytes:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from niwaki.answers._beam_search import DecoderState, SearchSettings
+from niwaki.answers._capabilities import GeneratesTokens, load_answer_files
 from niwaki.answers._from_config import answer_type_of
-from niwaki.answers.text import Text
 from niwaki.core.errors import InputError
 from niwaki.engines.onnx_session import input_names
 from niwaki.engines.runtime import Arrays
@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 def search_of(folder: Path) -> SearchSettings:
     where = folder / CONFIG
     answer_type = answer_type_of(read(folder), str(where))
-    if not isinstance(answer_type, Text):
-        raise InputError(f"{where}: the network generates text, so niwaki_answer must be of kind 'text'")
-    return answer_type.load_files(folder, []).search
+    if not isinstance(answer_type, GeneratesTokens):
+        raise InputError(
+            f"{where}: the network generates text, so niwaki_answer must be of kind 'text' or 'reconstruction'"
+        )
+    return load_answer_files(answer_type, folder, []).search
 
 
 class GraphSteps(DecoderState):

@@ -5,16 +5,18 @@ logits     batches, threads, the engine        engines/scheduler.py, engines/run
 decode     logits to answers                   answers/
 """
 
+import copy
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from niwaki.answers._answer_type import EncodedInputs, Input, Value, check_inputs
-from niwaki.answers._capabilities import TwoPass, load_answer_files
+from niwaki.answers._answer_type import AnswerType, EncodedInputs, Input, Value, check_inputs
+from niwaki.answers._capabilities import ReducesLogits, TwoPass, load_answer_files
 from niwaki.answers._from_config import answer_type_of, is_bare_encoder, labels_of
 from niwaki.answers.embedding import Embedding, normalized
+from niwaki.answers.likelihood import Likelihood
 from niwaki.core.errors import InputError, UsageError
 from niwaki.core.head_folder import trunk_folder, weight_files
 from niwaki.core.json_types import Json
@@ -26,6 +28,7 @@ from niwaki.engines import RUNTIMES
 from niwaki.engines.engine_choice import fastest_engine, usable_engines
 from niwaki.engines.exits import ExitRule, exits_of
 from niwaki.engines.input_encoder import TOKENIZER, InputEncoder
+from niwaki.engines.language_model import LanguageModel
 from niwaki.engines.runtime import Runtime
 from niwaki.engines.scheduler import Scheduler
 from niwaki.engines.sharing import Shareable
@@ -36,7 +39,7 @@ from niwaki.models.tokenizer_settings import check_folder as check_tokenizer_fol
 from niwaki.models.trunk import check_trunk
 
 
-class Predictor(Shareable):
+class Predictor(LanguageModel, Shareable):
     """`niwaki.load(path)`. `engine` is an engine's name; "auto" is the fastest on this machine; "" is the first in the order of
     preference that can run the model, which is the same on every machine."""
 
@@ -45,7 +48,7 @@ class Predictor(Shareable):
     ) -> None:
         if threads is not None and threads < 0:
             raise UsageError(f"load: threads must be 1 or more, or none for all cores (given: {threads})")
-        config = check_model_folder(folder)
+        config = self._config = self._read_config(folder)
         check_unchanged(folder)
         check_trunk(folder)
         self.folder = folder
@@ -58,15 +61,41 @@ class Predictor(Shareable):
         self.answer_type = load_answer_files(answer_type_of(config, str(folder / CONFIG)), folder, self.labels)
         self.exits = exits_of(config)
         self.max_tokens = max_tokens or readable_tokens(config)
-        self.runtime = runtime(folder, self.threads)
+        self.runtime = self._open_runtime(runtime)
+        self._answer_with(self.answer_type)
+
+    def _read_config(self, folder: Path) -> Json:
+        return check_model_folder(folder)
+
+    def _open_runtime(self, runtime: type[Runtime]) -> Runtime:
+        return runtime(self.folder, self.threads)
+
+    def _answer_with(self, answer_type: AnswerType) -> None:
+        self.answer_type = answer_type
         reads_types = "token_type_ids" in self.runtime.inputs
-        self.encoder = InputEncoder(trunk_folder(folder), config, self.answer_type, self.max_tokens, reads_types)
+        self.encoder = InputEncoder(trunk_folder(self.folder), self._config, answer_type, self.max_tokens, reads_types)
         self.scheduler = Scheduler(
             self.runtime,
-            pad_id=int(config.get("pad_token_id") or 0),
-            labels=None if self.runtime.generates else len(self.labels) or embedding_size(config),
-            per_token=self.answer_type.per_token,
+            pad_id=int(self._config.get("pad_token_id") or 0),
+            labels=None if self.runtime.generates else self.outputs,
+            per_token=answer_type.per_token,
+            reduce=answer_type.reduce if isinstance(answer_type, ReducesLogits) else None,
         )
+
+    def answering(self, answer_type: AnswerType) -> Self:
+        """The same engine with another answer type, e.g. to fill masks instead of scoring texts."""
+        found = copy.copy(self)
+        found._answer_with(answer_type)
+        return found
+
+    @property
+    def outputs(self) -> int:  # type: ignore[override]
+        """Numbers for each text or token: labels, dimensions of an embedding, or tokens of the vocabulary."""
+        if isinstance(self.answer_type, Likelihood):
+            return self.answer_type.outputs(int(self._config["vocab_size"]))
+        if self.answer_type.architecture == Likelihood.architecture:
+            return int(self._config["vocab_size"])
+        return len(self.labels) or embedding_size(self._config)
 
     def predict(self, texts: Input | Sequence[Input]) -> list[Any]:
         """The answer to each text, or pair of texts, or whatever inputs the answer type takes, with its probabilities."""

@@ -17,6 +17,7 @@ from niwaki.engines.exits import ExitRule, run_with_exits
 from niwaki.engines.runtime import EarlyExitRuntime, Runtime
 
 Result = TypeVar("Result")
+Reduce = Callable[[np.ndarray, EncodedInputs, np.ndarray], np.ndarray]  # as `answers/_capabilities.py` describes it
 
 
 class NotFinite(InputError):
@@ -30,11 +31,14 @@ class NotFinite(InputError):
 
 
 class Scheduler:
-    """Logits in the order of the inputs. `labels` is the number of logits per row, None if the engine generates text."""
+    """Logits in the order of the inputs. `labels` is the number of logits per row, None if the engine generates text; `reduce` makes
+    numbers for each sequence of the logits of a batch."""
 
-    def __init__(self, runtime: Runtime, pad_id: int, labels: int | None, per_token: bool) -> None:
+    def __init__(
+        self, runtime: Runtime, pad_id: int, labels: int | None, per_token: bool, reduce: Reduce | None = None
+    ) -> None:
         self.runtime, self.pad_id = runtime, pad_id
-        self.labels, self.per_token = labels, per_token
+        self.labels, self.per_token, self.reduce = labels, per_token, reduce
 
     def logits(self, encoded: EncodedInputs) -> np.ndarray:
         """(sequences, labels), or (tokens of all sequences, labels) from a token head; all finite."""
@@ -45,7 +49,8 @@ class Scheduler:
             return self._checked(self._run(encoded, np.zeros(1, dtype=np.int64), use_all_threads=True))
         batches = self.runtime.batches(lengths)
         parts = self._map(partial(self._run, encoded), batches)
-        return self._checked(in_order(zip(batches, parts, strict=True), lengths, self.per_token))
+        per_token = self.per_token and self.reduce is None
+        return self._checked(in_order(zip(batches, parts, strict=True), lengths, per_token))
 
     def logits_with_exits(
         self, encoded: EncodedInputs, exits: list[int], stops: ExitRule
@@ -79,7 +84,7 @@ class Scheduler:
             raise InputError(
                 f"{self.runtime.folder}: its graph gives logits of shape {found.shape} instead of {expected}; it belongs to another model"
             )
-        return found
+        return found if self.reduce is None else self.reduce(found, encoded, chosen)
 
     def _checked(self, logits: np.ndarray) -> np.ndarray:
         """Rejects NaN, which would read as the first label and is not valid JSON."""

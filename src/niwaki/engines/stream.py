@@ -112,6 +112,7 @@ def predict_file(
     settings = {
         "model": model_digest(predictor.folder),
         "engine": predictor.engine,
+        "kind of answer": json.dumps(predictor.answer_type.to_json()),
         "column": ", ".join(columns),
         "kind of input": "".join(source.suffixes[-2:]),
         "batch": f"{BATCH} {BATCH_BYTES}",

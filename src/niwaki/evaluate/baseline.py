@@ -19,6 +19,7 @@ from niwaki.tasks._task import Task
 
 BASELINES = Catalog("niwaki.evaluate.baselines", what="baseline", plugins=False)
 ORDER = ("majority", "tfidf", "static", "frozen")  # from the simplest to the strongest
+OF_LANGUAGE_MODELS = ("ngram",)
 PredictFunction = Callable[[Sequence[Input]], list[Value]]
 
 
@@ -33,7 +34,7 @@ class Baseline:
 
     def __init__(self, task: Task, model: Path, vectors: str = "") -> None:
         self.task = task
-        self.model = model  # folder of the recipe's pretrained model
+        self.model = model  # folder of the recipe's pretrained model; of a language model, that of the last stage
         self.vectors = vectors  # file of word vectors, or none
 
     @property
@@ -81,7 +82,7 @@ def run_baselines(task: Task, model: Path, window: Callable[[], Window], vectors
     fine-tuned, baselines that use its weights are skipped."""
     baselines, example_stats, skipped = [], [], {}
     with window() as whole:
-        for kind in ORDER:
+        for kind in OF_LANGUAGE_MODELS if task.answer == "likelihood" else ORDER:
             baseline = BASELINES.load(kind, Baseline)(task, model, vectors)
             result = _run_baseline(kind, baseline, task, window)
             if result is None:

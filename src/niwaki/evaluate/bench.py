@@ -10,7 +10,7 @@ from niwaki.core.log import info
 from niwaki.engines.cascade import is_cascade, model_folders, open_predictor, read_cascade_plan
 from niwaki.engines.predictor import check_model_folder
 from niwaki.evaluate.speed import race
-from niwaki.models.config_rules import text_positions
+from niwaki.models.config_rules import stated_positions, text_positions
 from niwaki.models.value_rules import MOST_POSITIONS
 from niwaki.tasks.rotten_tomatoes import imdb_sentences
 
@@ -51,9 +51,7 @@ def positions_in(folder: Path) -> int:
     """The longest text for a model, or for every model of a cascade."""
     found = model_folders(folder, read_cascade_plan(folder)) if is_cascade(folder) else [folder]
     configs = [check_model_folder(home) for home in found]
-    return min(
-        text_positions(config) if config.get("max_position_embeddings") else MOST_POSITIONS for config in configs
-    )
+    return min(text_positions(config) if stated_positions(config) else MOST_POSITIONS for config in configs)
 
 
 def bench(models: Mapping[str, tuple[Path, str]], streams: Sequence[str], rounds: int, threads: int | None) -> Json:

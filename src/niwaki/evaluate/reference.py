@@ -7,10 +7,9 @@ import numpy as np
 import torch
 
 from niwaki.answers._answer_type import Input, Value
-from niwaki.answers._capabilities import load_answer_files
+from niwaki.answers._capabilities import GeneratesTokens, ReducesLogits, load_answer_files
 from niwaki.answers._from_config import answer_type_of
 from niwaki.answers.embedding import Embedding
-from niwaki.answers.text import Text
 from niwaki.data.batching import in_order
 from niwaki.models.edits.replace_part import ReplacePart
 from niwaki.models.family import family_of
@@ -53,16 +52,18 @@ class Reference:
         rows = self.answer_type.encode(inputs, self.model.tokenizer.backend_tokenizer, self.max_tokens)
         collator = Collator(Features(rows, torch.zeros(0).numpy()), self.model, CPU)
         order = np.arange(len(rows.ids))
+        reduce = self.answer_type.reduce if isinstance(self.answer_type, ReducesLogits) else None
         with torch.inference_mode():
             for start in range(0, len(order), BATCH):
                 sequences = order[start : start + BATCH]
-                parts.append((sequences, self._logits(collator.inputs(sequences))))
-        logits = in_order(parts, rows.ids.lengths, self.answer_type.per_token)
+                logits = self._logits(collator.inputs(sequences))
+                parts.append((sequences, logits if reduce is None else reduce(logits, rows, sequences)))
+        logits = in_order(parts, rows.ids.lengths, self.answer_type.per_token and reduce is None)
         return self.answer_type.values(logits, rows, inputs, self.model.labels)
 
     def _logits(self, given: dict[str, torch.Tensor]) -> np.ndarray:
         anatomy, mask = self.model.anatomy, given["attention_mask"]
-        if isinstance(self.answer_type, Text):
+        if isinstance(self.answer_type, GeneratesTokens):
             return generate(anatomy, given, self.answer_type.search)
         if not self.is_in_transformers:
             found = forward(anatomy, Batch(given, NOTHING, NOTHING)).logits
@@ -70,4 +71,6 @@ class Reference:
             outputs = self.model.network(**given)
             spans = "start_logits" in outputs  # transformers gives the two logits of a span apart
             found = torch.stack([outputs.start_logits, outputs.end_logits], -1) if spans else outputs.logits
+            if self.answer_type.per_token and found.ndim == 2:  # and the only one of a token without an axis for it
+                found = found[..., None]
         return (found[mask.bool()] if self.answer_type.per_token else found).numpy()

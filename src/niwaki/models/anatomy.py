@@ -9,7 +9,7 @@ from torch import nn
 from niwaki.core.catalog import Catalog
 from niwaki.core.errors import InputError
 from niwaki.models.block import Block
-from niwaki.models.family import Family, Network, family_of
+from niwaki.models.family import Family, Network, family_of, is_always_causal
 from niwaki.models.layer import Layer
 from niwaki.models.module_paths import leaf_paths
 from niwaki.models.packed.removed import Removed
@@ -74,6 +74,15 @@ class Anatomy:
     @property
     def is_seq2seq(self) -> bool:
         return self._decoder_paths is not None
+
+    @property
+    def is_causal(self) -> bool:
+        """Whether tokens attend to earlier ones alone."""
+        if is_always_causal(self.family):
+            return True
+        vocabulary = self.family.head.vocabulary
+        known = vocabulary is not None and vocabulary.may_be_causal and not self.is_seq2seq
+        return known and bool(self.network.config.is_decoder)
 
     @property
     def per_token(self) -> bool:
@@ -147,6 +156,11 @@ class Anatomy:
         yield from self.family.matrices(self.network)
 
 
+def reads_one_vector(anatomy: Anatomy) -> bool:
+    """Whether the head reads one vector of a text, and the network has layers."""
+    return bool(anatomy.layers) and not anatomy.is_seq2seq and not anatomy.per_token
+
+
 def anatomy_of(network: Network) -> Anatomy:
     """The anatomy of a network, or an error that names the families there are."""
     return Anatomy(network)
@@ -160,5 +174,6 @@ def heads_by_architecture() -> dict[str, type[TaskHead]]:
 
 
 def _head_of(network: Network) -> type[TaskHead]:
-    heads, ending = heads_by_architecture(), type(network).__name__.rpartition("For")[2]
-    return heads[ending] if ending in heads else next(head for head in heads.values() if head.generates)
+    heads, name = heads_by_architecture(), type(network).__name__
+    found = (head for head in heads.values() if head.is_named(name))
+    return next(found, None) or next(head for head in heads.values() if head.generates)

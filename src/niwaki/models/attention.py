@@ -33,8 +33,9 @@ def padding_bias(mask: Tensor, like: Tensor) -> Tensor:
 
 def causal_bias(hidden: Tensor) -> Tensor:
     """(1, 1, tokens, tokens), added to scores: no token reads a later one."""
-    tokens = hidden.shape[1]
-    return torch.full((tokens, tokens), MASKED_SCORE, dtype=hidden.dtype, device=hidden.device).triu(1)[None, None]
+    places = torch.arange(hidden.shape[1], device=hidden.device)  # compared, because exported graphs have no triangles
+    later = places[None] > places[:, None]
+    return (later.to(hidden.dtype) * MASKED_SCORE)[None, None]
 
 
 def prefix_bias(padding: Tensor, generated: Tensor) -> Tensor:

@@ -13,7 +13,7 @@ from pathlib import Path
 from niwaki.core import strict_json
 from niwaki.core.errors import InputError
 from niwaki.core.json_types import Json
-from niwaki.models.family import family_of, is_known
+from niwaki.models.family import Family, family_of, is_known
 from niwaki.models.value_rules import (
     ACTIVATIONS,
     MAX_LABELS,
@@ -179,7 +179,14 @@ def text_positions(config: Json) -> int:
     """The longest text that there are positions for."""
     kind = config.get("model_type")
     skipped = family_of(str(kind)).inputs.skipped_positions if is_known(kind) else 0
-    return int(config.get("max_position_embeddings") or NO_POSITIONS) - skipped
+    return (stated_positions(config) or NO_POSITIONS) - skipped
+
+
+def stated_positions(config: Json) -> int:
+    """Rows of the table of positions, as the config says; 0 where it says nothing."""
+    kind = config.get("model_type")
+    family = family_of(str(kind)) if is_known(kind) else Family
+    return int(config.get(family.keys.positions) or 0)
 
 
 def checked(values: object, where: str) -> Json:
@@ -205,7 +212,7 @@ def checked(values: object, where: str) -> Json:
     if groups * inner > MOST_LAYERS:
         raise InputError(f"{where}: num_hidden_groups times inner_group_num is more than {MOST_LAYERS} layers")
     read = checked_values.get("niwaki_max_tokens")
-    if read and checked_values.get("max_position_embeddings") and read > text_positions(checked_values):
+    if read and stated_positions(checked_values) and read > text_positions(checked_values):
         raise InputError(
             f"{where}: niwaki_max_tokens is {read}, and the model has positions for {text_positions(checked_values)}; write fewer"
         )

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from niwaki.models.attention import causal_bias, split_heads
 from niwaki.models.layer import Layer
+from niwaki.models.layout import Packed
 
 # of a decoder's layer: attention to the generated tokens, and to the input with the feed-forward block behind it
 DecoderLayer = tuple[Layer, Layer]
@@ -50,6 +51,29 @@ def run_decoder(
         if record is not None:
             record.append(hidden)
     return hidden, now
+
+
+def run_packed_decoder(
+    layers: Sequence[DecoderLayer],
+    rows: Tensor,
+    layout: Packed,
+    memory: Sequence[KeyValue],
+    padding: Tensor,
+    record: list[Tensor] | None = None,
+) -> Tensor:
+    """All generated tokens at once as packed rows (tokens, hidden); `layout` is causal. Only attention to the input is padded."""
+    seen = iter(memory)
+
+    def read_input(cross: Layer, wanted: Tensor) -> Tensor:
+        return layout.pack(_input(cross, layout.unpack(wanted), seen, padding))
+
+    for own, cross in layers:
+        rows = own.add(rows, own.mixer.forward(own.before("attention_norm", rows), layout, {}))
+        rows = run_attention(cross, rows, partial(read_input, cross, rows))
+        rows = cross.feed(rows)
+        if record is not None:
+            record.append(layout.unpack(rows))
+    return rows
 
 
 def _generated(

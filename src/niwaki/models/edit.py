@@ -38,6 +38,12 @@ def resolve_indices(keep: Sequence[int] | int, size: int, what: str) -> list[int
     return indices
 
 
+def reject_language_model(anatomy: Anatomy, what: str) -> None:
+    """The head of a language model is as wide as the table and the hidden states, and is not cut with them."""
+    if not anatomy.is_seq2seq and anatomy.head.pretrains:
+        raise InputError(f"{what}: cannot cut a language model; leave '{what}' out, or cut the model of a task")
+
+
 def per_layer(keep: Sequence[Sequence[int] | int], sizes: Sequence[int], what: str) -> list[list[int]]:
     """`resolve_indices` for every distinct layer, all checked before the first is cut."""
     if len(keep) != len(sizes):

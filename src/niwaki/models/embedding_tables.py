@@ -1,6 +1,7 @@
 """Paths, from the network, of embedding tables and what belongs to them, of the input stage and the decoder."""
 
 from niwaki.models.anatomy import Anatomy
+from niwaki.models.family import final_norm
 from niwaki.models.module_paths import leaf_paths
 
 
@@ -23,7 +24,8 @@ def token_tables(anatomy: Anatomy) -> list[str]:
 
 def embedding_norms(anatomy: Anatomy) -> list[str]:
     """Norms outside of layers."""
-    return [*anatomy.inputs.norms, *(anatomy.decoder.norms if anatomy.decoder else ())]
+    final = final_norm(anatomy.family)
+    return [*anatomy.inputs.norms, *([final] if final else []), *(anatomy.decoder.norms if anatomy.decoder else ())]
 
 
 def small_weights(anatomy: Anatomy) -> list[str]:

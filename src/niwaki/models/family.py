@@ -24,6 +24,16 @@ FAMILIES = Catalog("niwaki.models.families", what="model family")
 
 
 @dataclass(frozen=True)
+class StackRules:
+    """What holds for all layers of a network."""
+
+    final_norm: str = ""  # behind the last layer, relative to the body
+    causal: bool = False  # tokens attend to earlier ones alone, whatever the config says
+    transposed: tuple[str, ...] = ()  # matrices that checkpoints store as (inputs, outputs),
+    fused: str = ""  # and one that holds query, key and value side by side
+
+
+@dataclass(frozen=True)
 class LayerPaths:
     """Where the parts of a layer lie, by role and relative to the layer. "" where it has no such part."""
 
@@ -43,6 +53,7 @@ class LayerPaths:
     ffn_dropout: str = ""  # behind that block
     head_size_key: str = "attention_head_size"  # name in `attention_module`
     pre_norm: bool = False  # norms before the blocks, not behind them
+    stack: StackRules = StackRules()
     scaled: bool = True  # scores are divided by the root of the head size
     mixer: str = "attention"  # file in parts/mixers
     feed_forward: str = "dense"  # file in parts/feed_forwards
@@ -59,31 +70,65 @@ class InputPaths:
     uses_token_types: bool = True  # the second text of a pair has another token type
     skipped_positions: int = 0  # rows of the position table before the first token's
     limited: bool = True  # the config states the maximum length
+    dropout: str = ""  # behind the sum of the tables, for parts that apply it themselves
     part: str = "token_embeddings"  # file in parts/inputs
 
 
 @dataclass(frozen=True)
+class VocabularyPaths:
+    """The head with logits of all tokens of the vocabulary: [matrix, activation, norm,] and the table; relative to the network."""
+
+    table: str  # a matrix, mostly with a bias, whose weights are the token table's
+    dense: str = ""
+    norm: str = ""
+    activation: str = "gelu"  # a module, or the name of a function
+    auto_class: str = "AutoModelForMaskedLM"  # what builds it from a config
+    may_be_causal: bool = False  # `is_decoder` in the config lets tokens attend to earlier ones alone
+    may_be_masked: bool = (
+        True  # a token is predicted from those behind it too; False of networks that are always causal
+    )
+    directions: int = (
+        1  # 2: logits of a stack that reads texts backwards lie behind those of the one that reads them forwards
+    )
+
+
+@dataclass(frozen=True)
+class DetectorPaths:
+    """The head that tells replaced tokens from original ones: matrix, activation, a row of weights; relative to the network."""
+
+    dense: str
+    final: str
+    activation: str = "gelu"  # a module, or the name of a function
+
+
+@dataclass(frozen=True)
 class HeadPaths:
-    """The head for whole sequences: [dropout,] inner matrix, activation, dropout, final matrix; relative to the network."""
+    """The head for whole sequences: [dropout,] inner matrix, activation, [dropout,] final matrix; relative to the network."""
 
     inner: tuple[str, ...] = ()  # from hidden states to hidden states
     activation: str = "tanh"
     final: str = "classifier"
     dropout: str = "dropout"
     dropout_first: bool = False  # also before the inner matrix
+    sequence: str = "cls"  # what is read of a sequence: a mode of models/pooling.py
     span: str = "qa_outputs"  # the matrix of the head for spans
     per_token: bool = True  # there are heads with logits for every token
     pooling: str = "mean"  # of sentence embeddings, where the checkpoint does not state it
+    vocabulary: VocabularyPaths | None = None  # None: there is no masked-language-model head
+    detector: DetectorPaths | None = None  # None: there is no head that detects replaced tokens
 
 
 @dataclass(frozen=True)
 class ConfigKeys:
-    """What a config calls the sizes of a network."""
+    """What a config calls the sizes of a network; "" for one that it does not have."""
 
     depth: str = "num_hidden_layers"
     hidden_size: str = "hidden_size"
     heads: str = "num_attention_heads"
     ffn_size: str = "intermediate_size"
+    embedding_size: str = ""  # where token vectors may have another size without a projection
+    head_size: str = ""  # where it need not be the hidden size divided by the heads
+    positions: str = "max_position_embeddings"
 
 
 @dataclass(frozen=True)
@@ -100,6 +145,7 @@ class DecoderPaths:
     part: str = "shared_table"  # file in parts/decoders
     has_own_tokenizer: bool = True  # pretrained to generate, with special tokens of its own
     part_without_layers: str = ""  # the same where the config says 0 layers
+    begins_with_bos: bool = True  # texts begin with a token of their own, and the decoder with that behind them; else it begins with padding
 
 
 class RelativeBias:
@@ -148,6 +194,14 @@ class Family:
     @classmethod
     def adapt_network(cls, network: Network) -> None:
         """Rearranges a network that transformers built as the paths describe it. Tensors keep their names."""
+        if cls.layer is not None and cls.layer.stack.fused:
+            from niwaki.models.conv1d import replace_conv1d
+
+            replace_conv1d(network, cls.layer)
+        if cls.head.vocabulary is not None:
+            from niwaki.models.vocabulary_matrix import tie_vocabulary
+
+            tie_vocabulary(network, cls)
 
     @classmethod
     def layers(cls, trunk: Network) -> "list[nn.Module]":
@@ -175,6 +229,17 @@ class Family:
         return cls
 
 
+def is_always_causal(family: type[Family]) -> bool:
+    """Whether tokens attend to earlier ones alone, whatever the config says."""
+    return family.layer is not None and family.layer.stack.causal
+
+
+def final_norm(family: type[Family]) -> str:
+    """The path, from the network, of the norm behind the last layer; "" where there is none."""
+    found = family.layer.stack.final_norm if family.layer else ""
+    return f"{family.body}.{found}" if found else ""
+
+
 @cache
 def family_of(model_type: str) -> type[Family]:
     """The family, or an error that names the families there are."""
@@ -187,7 +252,7 @@ def family_of(model_type: str) -> type[Family]:
 
 
 def is_known(model_type: object) -> bool:
-    return isinstance(model_type, str) and _file_name(model_type) in FAMILIES.names()
+    return isinstance(model_type, str) and _file_name(model_type) in FAMILIES
 
 
 def _file_name(model_type: str) -> str:

@@ -8,7 +8,7 @@ padded in exported graphs. Callers name the activations they need; parts put the
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import torch
@@ -16,9 +16,11 @@ from torch import Tensor
 
 from niwaki.answers._beam_search import START
 from niwaki.core.errors import InputError
-from niwaki.models.layer import Layer
+from niwaki.models.family import final_norm
+from niwaki.models.layer import Layer, normed
 from niwaki.models.layout import Layout, Packed, Padded
-from niwaki.models.record import DECODER_HIDDEN, HIDDEN, POOLED, Record
+from niwaki.models.pairs import split_pairs
+from niwaki.models.record import DECODER_HIDDEN, FINAL, HIDDEN, POOLED, Record
 
 if TYPE_CHECKING:
     from niwaki.models.anatomy import Anatomy
@@ -34,6 +36,14 @@ class Batch:
     inputs: dict[str, Tensor]
     targets: Tensor
     rows: Tensor
+    predicted: Tensor | None = (
+        None  # mask (batch, tokens) of the tokens whose logits are computed, of a decoder its real ones; None: all
+    )
+    causal: bool | None = None  # whether tokens attend to earlier ones alone; None: as the network's config says
+    visible: Tensor | None = (
+        None  # (batch, tokens, tokens) which tokens each one attends to; None: all, or as `causal` says
+    )
+    notes: Mapping[str, Tensor] = field(default_factory=dict)  # what an objective's `batch` leaves for its `loss`
 
     @property
     def mask(self) -> Tensor:
@@ -49,31 +59,42 @@ class Batch:
 class Outputs:
     """What came out. `hidden[0]` is the embedding's output, `hidden[d]` that of the d-th layer run; the rest counts layers from 0."""
 
-    logits: Tensor  # (batch, labels), or (batch, tokens, labels) from heads per token
+    logits: Tensor  # (batch, labels); from heads per token (batch, tokens, labels), or (predicted tokens, labels)
     hidden: Depths = ()  # each (batch, tokens, hidden)
     scores: Depths = ()  # attention before softmax, each (batch, heads, tokens, tokens)
     queries: Depths = ()  # each (batch, tokens, heads × head size), as keys and values
     keys: Depths = ()
     values: Depths = ()
-    pooled: Depths = ()  # one (batch, hidden), from heads that pool
+    pooled: Depths = ()  # one (batch, hidden), what the head reads of each sequence
+    final: Depths = ()  # one (batch, tokens, hidden), what the last layer gives
     decoder_hidden: Depths = ()  # of a decoder, counted as `hidden`, each (batch, generated tokens, hidden)
 
 
 def forward(anatomy: "Anatomy", batch: Batch, needs: frozenset[str] = frozenset()) -> Outputs:
     """One batch through one network. `needs` are names of `record.py`: HIDDEN, SCORES, STATES, DECODER_HIDDEN."""
     record: Record = {name: [] for name in needs}
-    logits = run(anatomy, batch.inputs, record)
+    logits = run(anatomy, batch.inputs, record, batch.predicted, batch.causal, batch.visible)
     return Outputs(logits, **{name: tuple(found) for name, found in record.items()})
 
 
-def run(anatomy: "Anatomy", inputs: Mapping[str, Tensor], record: Record) -> Tensor:
-    """Padded arrays (batch, tokens) by name to logits (batch, labels), or (batch, tokens, labels), computing on real tokens only."""
+def run(
+    anatomy: "Anatomy",
+    inputs: Mapping[str, Tensor],
+    record: Record,
+    predicted: Tensor | None = None,
+    causal: bool | None = None,
+    visible: Tensor | None = None,
+) -> Tensor:
+    """Padded arrays (batch, tokens) by name to logits (batch, labels), or (batch, tokens, labels), computing on real tokens only.
+    `predicted`, `causal` and `visible` are those of a batch."""
     if anatomy.decoder is not None:
-        return anatomy.decoder.forward(inputs, record)
+        return anatomy.decoder.forward(inputs, record, predicted)
     if not anatomy.layers:
-        return _run_attention_free(anatomy, inputs, record)
+        return _run_attention_free(anatomy, inputs, record, predicted)
+    inputs = split_pairs(inputs) if anatomy.head.splits_pairs else inputs
     hidden = anatomy.inputs.forward(inputs)
-    return from_embedded(anatomy, hidden, Packed(inputs["attention_mask"]), record)
+    layout = Packed(inputs["attention_mask"], anatomy.is_causal if causal is None else causal, visible)
+    return from_embedded(anatomy, hidden, layout, record, predicted)
 
 
 def run_padded(anatomy: "Anatomy", inputs: Mapping[str, Tensor], record: Record | None = None) -> Tensor:
@@ -83,23 +104,36 @@ def run_padded(anatomy: "Anatomy", inputs: Mapping[str, Tensor], record: Record 
         return _generate_greedily(anatomy, inputs)
     if not anatomy.layers:
         return _run_attention_free(anatomy, inputs, record)
+    inputs = split_pairs(inputs) if anatomy.head.splits_pairs else inputs
     hidden = anatomy.inputs.forward(inputs)
-    return from_embedded(anatomy, hidden, Padded(inputs["attention_mask"], hidden), record)
+    layout = Padded(inputs["attention_mask"], hidden, causal=anatomy.is_causal)
+    return from_embedded(anatomy, hidden, layout, record)
 
 
-def from_embedded(anatomy: "Anatomy", hidden: Tensor, layout: Layout, record: Record) -> Tensor:
+def from_embedded(
+    anatomy: "Anatomy", hidden: Tensor, layout: Layout, record: Record, predicted: Tensor | None = None
+) -> Tensor:
     """The input stage's output (batch, tokens, hidden) to logits. The last layer runs for the first token of each sequence
     alone where the head reads no other, unless activations are recorded."""
     head = anatomy.head
     every = head.per_token or head.pools or bool(record)
+    if head.mixes:
+        record = {HIDDEN: [], **record}
     rows = _encode(anatomy, hidden, layout, every, record)
+    if head.mixes:
+        rows = layout.pack(head.mix(record[HIDDEN]))
+    if FINAL in record:
+        record[FINAL].append(layout.unpack(rows))
+    if predicted is not None:
+        return head.forward(layout.pick(rows, predicted))
     if head.per_token:
         return layout.unpack(head.forward(rows))
     if head.pools:
-        pooled = head.pool(layout.unpack(rows), layout.mask)
-        record.get(POOLED, []).append(pooled)
-        return head.forward(pooled[:, None])
-    return head.forward(layout.by_sequence(layout.first(rows) if every else rows))
+        pooled = head.pool(layout.unpack(rows), layout.mask)[:, None]
+    else:
+        pooled = layout.by_sequence(layout.first(rows) if every else rows)
+    record.get(POOLED, []).append(pooled[:, 0])
+    return head.forward(pooled)
 
 
 def encode_packed(
@@ -163,7 +197,19 @@ def _encode(anatomy: "Anatomy", hidden: Tensor, layout: Layout, every: bool, rec
     if HIDDEN in record:
         record[HIDDEN].append(hidden)
     layers, layout.position_bias = anatomy.layers, position_bias(anatomy, hidden)
-    return run_layers([layers[number] for number in anatomy.order], layout.pack(hidden), layout, every, record)
+    rows = run_layers([layers[number] for number in anatomy.order], layout.pack(hidden), layout, every, record)
+    return _final_norm(anatomy, rows, layout, record)
+
+
+def _final_norm(anatomy: "Anatomy", rows: Tensor, layout: Layout, record: Record) -> Tensor:
+    """Hidden states as the head reads them; those are recorded in place of the last layer's."""
+    path = final_norm(anatomy.family)
+    if not path:
+        return rows
+    rows = normed(rows, anatomy.network.get_submodule(path))
+    if HIDDEN in record:
+        record[HIDDEN][-1] = layout.unpack(rows)
+    return rows
 
 
 def position_bias(anatomy: "Anatomy", hidden: Tensor) -> Tensor | None:
@@ -174,18 +220,24 @@ def position_bias(anatomy: "Anatomy", hidden: Tensor) -> Tensor | None:
 
 def _check_records(layer: Layer, number: int, record: Record) -> None:
     mixer = layer.mixer
-    for name in record.keys() - {HIDDEN, DECODER_HIDDEN, POOLED, *mixer.records}:
+    for name in record.keys() - {HIDDEN, FINAL, DECODER_HIDDEN, POOLED, *mixer.records}:
         raise InputError(
             f"layer {number}: mixer '{mixer.label()}' has no {name}; leave out the method that compares them"
         )
 
 
-def _run_attention_free(anatomy: "Anatomy", inputs: Mapping[str, Tensor], record: Record) -> Tensor:
+def _run_attention_free(
+    anatomy: "Anatomy", inputs: Mapping[str, Tensor], record: Record, predicted: Tensor | None = None
+) -> Tensor:
     """A network of `models/networks` without layers runs itself."""
     ids, mask, network = inputs["input_ids"], inputs["attention_mask"], anatomy.network
     states = network.states(ids, mask)
     record.get(HIDDEN, []).extend(states)
-    return network.answer(states[-1], ids, mask)
+    head = anatomy.head
+    if not head.mixes:
+        return network.answer(states[-1], ids, mask, predicted)
+    mixed = head.mix(states)
+    return head.forward(mixed if head.per_token else head.pool(mixed, mask)[:, None])
 
 
 def _generate_greedily(anatomy: "Anatomy", inputs: Mapping[str, Tensor]) -> Tensor:

@@ -6,21 +6,30 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from niwaki.answers._beam_search import DecoderState, SearchSettings, beam_search
+from niwaki.answers._beam_search import PAD, DecoderState, SearchSettings
+from niwaki.answers._capabilities import GeneratesTokens
+from niwaki.answers._forced_decoding import generate_or_score
 from niwaki.answers._from_config import answer_type_of
-from niwaki.answers.text import Text
 from niwaki.models.anatomy import Anatomy
 from niwaki.models.decoding import KeyValue
+from niwaki.models.forward import NO_LABEL
 from niwaki.models.model import Model
 from niwaki.models.parts.decoders._decoder import Decoder
 
 
-def text_of(model: Model) -> Text:
-    """The answer type of the model's config, without its files."""
+def search_of(model: Model) -> SearchSettings:
+    """The search of the model's config, without the files of its answer type."""
     answer = getattr(model.network.config, "niwaki_answer", None)
     kind = answer_type_of({"niwaki_answer": answer or {"kind": "text"}}, "config")
-    assert isinstance(kind, Text)
-    return kind
+    assert isinstance(kind, GeneratesTokens)
+    return kind.search
+
+
+def shift_right(targets: Tensor, start: int) -> Tensor:
+    """Decoder inputs, (batch, tokens): the start token, then the targets without the last."""
+    before = targets.roll(1, dims=1)
+    before[:, 0] = start
+    return before.masked_fill(before == NO_LABEL, PAD)
 
 
 class TorchDecodeSteps(DecoderState):
@@ -58,6 +67,7 @@ def flatten_pairs(pairs: Sequence[KeyValue]) -> Iterator[Tensor]:
 
 @torch.no_grad()
 def generate(anatomy: Anatomy, inputs: Mapping[str, Tensor], how: SearchSettings) -> np.ndarray:
-    """Arrays (batch, tokens) by name to what is generated for each text, as the search gives it."""
+    """Arrays (batch, tokens) by name to what is generated for each text, as the search gives it; with `labels` to how likely they are."""
     assert anatomy.decoder is not None
-    return beam_search(TorchDecodeSteps(anatomy.decoder, inputs, how.beam), len(inputs["input_ids"]), how)
+    arrays = {name: values.cpu().numpy() for name, values in inputs.items()}
+    return generate_or_score(TorchDecodeSteps(anatomy.decoder, inputs, how.beam), arrays, how)

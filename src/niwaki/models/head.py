@@ -9,9 +9,9 @@ from niwaki.answers.embedding import Embedding
 from niwaki.core.errors import InputError
 from niwaki.core.json_types import Json
 from niwaki.models.anatomy import Network, anatomy_of
-from niwaki.models.family import family_of
+from niwaki.models.family import family_of, is_always_causal
 from niwaki.models.head_labels import name_labels
-from niwaki.models.skeleton import CONDITIONAL_GENERATION, FEATURE_EXTRACTION, SEQUENCE_CLASSIFICATION
+from niwaki.models.skeleton import CONDITIONAL_GENERATION, FEATURE_EXTRACTION, MASKED_LM, SEQUENCE_CLASSIFICATION
 
 PLAIN_UNITS = {"mean": 0.0, "scale": 1.0}  # of a head that was trained elsewhere: what it says is the number
 
@@ -30,12 +30,16 @@ class Head:
 
     def on(self, config: Json) -> Json:
         """The config of a network with this head."""
+        known = family_of(str(config["model_type"]))
+        decides = self.architecture == MASKED_LM or is_always_causal(known)  # else heads for tasks read whole texts
+        direction = {} if decides else {"is_decoder": False}
         return {
             **config,
+            **direction,
             "id2label": dict(enumerate(self.labels)),
             "label2id": {name: number for number, name in enumerate(self.labels)},
             "num_labels": len(self.labels),
-            "architectures": [f"AnyFor{self._fitting(family_of(str(config['model_type'])).decoder is not None)}"],
+            "architectures": [f"AnyFor{self._fitting(known.decoder is not None)}"],
             "problem_type": self.problem,
             "niwaki_answer": self.answer or None,
         }

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 from operator import attrgetter
-from typing import Any
+from typing import Any, cast
 
 from torch import Tensor, nn
 
 from niwaki.models.dropout import dropout
 from niwaki.models.family import LayerPaths
-from niwaki.models.fused import add_norm
+from niwaki.models.fused import add_norm, pre_norm
 from niwaki.models.layout import Layout
 from niwaki.models.parts._part import Part
 from niwaki.models.parts.feed_forwards._feed_forward import FEED_FORWARDS, FeedForward
@@ -121,7 +121,13 @@ class Layer:
 
     def before(self, norm: str, rows: Tensor) -> Tensor:
         """Hidden states as a block reads them."""
-        return self.part(norm)(rows) if self.paths.pre_norm else rows
+        return normed(rows, self.part(norm)) if self.paths.pre_norm else rows
+
+
+def normed(rows: Tensor, norm: nn.Module) -> Tensor:
+    """The norm of rows that stay in fp32."""
+    fits = isinstance(norm, nn.LayerNorm) and pre_norm.fits(rows, norm)
+    return pre_norm.pre_norm(rows, cast(nn.LayerNorm, norm)) if fits else norm(rows)
 
 
 def _merge(layer: Layer, rows: Tensor, block: Tensor, drop: str, norm: str) -> Tensor:

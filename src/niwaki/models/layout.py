@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from niwaki.models.attention import MASKED_SCORE, attend, padding_bias, split_heads
+from niwaki.models.attention import MASKED_SCORE, attend, causal_bias, padding_bias, split_heads
 from niwaki.models.fused import attention as fused
 
 if TYPE_CHECKING:
@@ -20,11 +20,14 @@ SIMILAR, SLACK_TOKENS = 1.25, 8  # sequences share a rectangle up to this ratio 
 
 class Padded:
     """Rows are (batch, tokens, hidden); `mask_bias` (batch, 1, 1 or tokens, tokens) hides tokens from attention. `like` has the
-    dtype of the scores."""
+    dtype of the scores. With `causal`, no token attends to a later one."""
 
-    def __init__(self, mask: Tensor, like: Tensor, mask_bias: Tensor | None = None) -> None:
+    def __init__(self, mask: Tensor, like: Tensor, mask_bias: Tensor | None = None, causal: bool = False) -> None:
         self.mask = mask  # (batch, tokens)
         self.mask_bias = padding_bias(mask, like) if mask_bias is None else mask_bias
+        if causal:
+            self.mask_bias = self.mask_bias + causal_bias(like)
+        self.causal = causal
         self.position_bias: Tensor | None = None  # (1 or batch, heads, tokens, tokens), added to all scores
 
     def pack(self, padded: Tensor) -> Tensor:
@@ -32,6 +35,9 @@ class Padded:
 
     def unpack(self, rows: Tensor) -> Tensor:
         return rows
+
+    def pick(self, rows: Tensor, chosen: Tensor) -> Tensor:
+        return rows[chosen]
 
     def first(self, rows: Tensor) -> Tensor:
         """The rows of the first token of each sequence."""
@@ -46,7 +52,8 @@ class Padded:
     ) -> Tensor:
         """Each query row over all tokens of its sequence. Scores are appended to `scores` where it is a list."""
         every, bias = query.shape[1] == key.shape[1], self.position_bias
-        whole = self.mask_bias if bias is None else self.mask_bias + _rows(attention.pick_heads(bias), every)
+        mask_bias = _rows(self.mask_bias, every) if self.causal else self.mask_bias
+        whole = mask_bias if bias is None else mask_bias + _rows(attention.pick_heads(bias), every)
         query, key, value = (split_heads(rows, attention.head_size) for rows in (query, key, value))
         mixed, found = attend(query, key, value, whole, attention.scale, attention.drop)
         if scores is not None:
@@ -55,10 +62,13 @@ class Padded:
 
 
 class Packed:
-    """Rows are (all real tokens, hidden), sequences ordered by length so that similar ones share a rectangle."""
+    """Rows are (all real tokens, hidden), sequences ordered by length so that similar ones share a rectangle. With `causal`, no
+    token attends to a later one. `visible` (batch, tokens, tokens) says for each token which ones it attends to; real tokens come
+    first in each sequence."""
 
-    def __init__(self, mask: Tensor) -> None:
-        self.mask, self.shape = mask, mask.shape
+    def __init__(self, mask: Tensor, causal: bool = False, visible: Tensor | None = None) -> None:
+        self.mask, self.shape, self.causal = mask, mask.shape, causal
+        self.selects = visible is not None
         self.position_bias: Tensor | None = None
         lengths = mask.sum(dim=1)
         self.order = torch.argsort(lengths, stable=True)
@@ -69,7 +79,10 @@ class Packed:
         tokens = mask.shape[1]
         real = mask.bool()[self.order].flatten().nonzero()[:, 0]  # places in the rectangle of ordered sequences
         self.places = self.order[real // tokens] * tokens + real % tokens  # places in the batch's own rectangle
-        self.groups = [_Group(counts, mask.device) for counts in _similar(ordered.tolist())]
+        self.groups = [_Group(counts, mask.device, causal) for counts in _similar(ordered.tolist())]
+        if visible is not None:
+            for group, members in zip(self.groups, self.order.split([g.sequences for g in self.groups]), strict=True):
+                group.hide(visible[members])
 
     def pack(self, padded: Tensor) -> Tensor:
         """(batch, tokens, …) to (all real tokens, …)."""
@@ -78,6 +91,12 @@ class Packed:
     def unpack(self, rows: Tensor) -> Tensor:
         """(all real tokens, …) to (batch, tokens, …) with zeros for padding."""
         return _Scatter.apply(rows, self.places, self.shape[0] * self.shape[1]).unflatten(0, self.shape)
+
+    def pick(self, rows: Tensor, chosen: Tensor) -> Tensor:
+        """The rows of the chosen tokens, a mask (batch, tokens), in the order of the batch."""
+        row_of = self.places.new_full((chosen.numel(),), -1)  # padding has no row: choosing it is an error
+        row_of[self.places] = torch.arange(len(self.places), device=row_of.device)
+        return _Gather.apply(rows, row_of[chosen.flatten()])
 
     def first(self, rows: Tensor) -> Tensor:
         return _Gather.apply(rows, self.starts)
@@ -91,10 +110,9 @@ class Packed:
         if scores is not None:
             scores.append(self._scores(attention, query, key))
         every, bias = len(query) == len(key), self.position_bias
-        if bias is None and fused.fits(query, attention.head_size):
-            return fused.attention(
-                query, key, value, self.lengths, attention.head_size, attention.scale, attention.dropout_rate
-            )
+        if bias is None and not self.selects and fused.fits(query, attention.head_size):
+            settings = attention.head_size, attention.scale, attention.dropout_rate, self.causal
+            return fused.attention(query, key, value, self.lengths, *settings)
         own = None if bias is None else attention.pick_heads(bias)
         if len(self.groups) == 1:
             return self.groups[0].attend(attention, query, key, value, own, every)
@@ -113,7 +131,7 @@ class Packed:
 class _Group:
     """Sequences of similar length that share a rectangle during attention."""
 
-    def __init__(self, lengths: list[int], device: torch.device) -> None:
+    def __init__(self, lengths: list[int], device: torch.device, causal: bool) -> None:
         self.sequences, self.tokens, self.rows = len(lengths), max(lengths), sum(lengths)
         self.places: Tensor | None = None
         self.mask_bias: Tensor | None = None
@@ -121,6 +139,13 @@ class _Group:
             real = torch.arange(self.tokens, device=device)[None] < torch.tensor(lengths, device=device)[:, None]
             self.places = real.flatten().nonzero()[:, 0]
             self.mask_bias = torch.where(real, 0.0, MASKED_SCORE)[:, None, None]
+        if causal:  # real tokens come first, so no token reads padding
+            self.mask_bias = causal_bias(torch.zeros(1, self.tokens, 0, device=device))
+
+    def hide(self, visible: Tensor) -> None:
+        """Lets each token attend only to those that `visible` (sequences, ≥ tokens, ≥ tokens) names, and to no padding."""
+        hidden = torch.where(visible[:, : self.tokens, : self.tokens], 0.0, MASKED_SCORE)[:, None]
+        self.mask_bias = hidden if self.mask_bias is None else torch.minimum(hidden, self.mask_bias)
 
     def attend(
         self, attention: "Attention", query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, every: bool
@@ -141,7 +166,7 @@ class _Group:
         return flat.unflatten(0, (self.sequences, self.tokens))
 
     def _bias(self, like: Tensor, bias: Tensor | None, every: bool) -> Tensor | None:
-        mask = None if self.mask_bias is None else self.mask_bias.to(like.dtype)
+        mask = None if self.mask_bias is None else _rows(self.mask_bias.to(like.dtype), every)
         if bias is None:
             return mask
         own = _rows(bias[..., : self.tokens, : self.tokens], every)

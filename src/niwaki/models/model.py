@@ -21,12 +21,14 @@ from niwaki.core.tensor_file import read_header
 from niwaki.models.anatomy import Anatomy, Network, anatomy_of
 from niwaki.models.blueprint import Blueprint, is_stock
 from niwaki.models.config_rules import CONFIG, MAX_BYTES
+from niwaki.models.conv1d import as_conv1d
 from niwaki.models.edit import Edit
 from niwaki.models.family import family_of
 from niwaki.models.head import Head, no_head
 from niwaki.models.head_labels import has_other_labels, label_order, labels_in, name_labels
 from niwaki.models.meta_device import on_meta_device
 from niwaki.models.networks.bare_encoder import BareEncoder
+from niwaki.models.new_head import needs_new_head, with_new_head, with_random_head
 from niwaki.models.packed.sparse import Sparse, check_sparse_stores
 from niwaki.models.saved_files import EDITED_FORMAT, STOCK_FORMAT, config_of, save_tokenizer, saved_config
 from niwaki.models.sentence_modules import with_published_pooling, write_modules
@@ -82,6 +84,12 @@ class Model:
         """Numbers that the model stores, packed or not; a shared one counts once."""
         return sum(value.numel() for value in unique_tensors(self.network).values())
 
+    def tensors(self) -> dict[str, torch.Tensor]:
+        """The content of model.safetensors. Without edits, tensors have the names and the layout of published checkpoints."""
+        found = unique_tensors(self.network)
+        paths = self.anatomy.family.layer
+        return as_conv1d(found, paths) if paths and paths.stack.fused and not self.blueprint.edits else found
+
     def config(self) -> Json:
         """The content of config.json."""
         return saved_config(self.network, edited=bool(self.blueprint.edits))
@@ -92,7 +100,7 @@ class Model:
 
         config = self.config()
         save_file(
-            unique_tensors(self.network),
+            self.tensors(),
             folder / WEIGHTS,
             metadata=EDITED_FORMAT if self.blueprint.edits else STOCK_FORMAT,
         )
@@ -119,16 +127,16 @@ def load_folder(folder: Path, head: Head | None = None) -> Model:
     check_unchanged(folder)
     check_trunk(folder)
     tokenizer = load_tokenizer(trunk_folder(folder), config)
-    if _may_get_new_head(folder):
+    if _is_stock_folder(folder):
         config, head = _published(folder, config, head)
         network = load_stock(folder, config, stored[0], head)
         return Model(network, tokenizer, sibling_files=_sibling_files(folder, config, head))
-    blueprint = _read_blueprint(folder, config)
+    blueprint, is_new = _edited_shape(folder, config, head)
     network = blueprint.replay()
-    load_weights(network, weight_files(folder))
-    network.config.update({key: value for key, value in config.items() if key in EXTRA_CONFIG_KEYS})
+    load_weights(network, weight_files(folder), new_head=is_new)
+    extra = [key for key in EXTRA_CONFIG_KEYS if key != "niwaki_exits" or not is_new]  # exits read the old head
+    network.config.update({key: config[key] for key in extra if key in config})
     if head:
-        _check_label_order(folder, config, head)
         head.put_on(network, str(folder))
     else:
         name_labels(network, labels_in(config), str(folder))
@@ -143,8 +151,8 @@ def _published(folder: Path, config: Json, head: Head | None) -> tuple[Json, Hea
     return config, no_head() if head is None and is_bare_encoder(config) else head
 
 
-def _may_get_new_head(folder: Path) -> bool:
-    """Edited models and head folders keep their heads."""
+def _is_stock_folder(folder: Path) -> bool:
+    """Whether it is a stock model. Edited ones keep their head for tasks that it fits, head folders for all."""
     return not (folder / BLUEPRINT).exists() and not is_head_folder(folder)
 
 
@@ -156,11 +164,16 @@ def _read_blueprint(folder: Path, config: Json) -> Blueprint:
     return blueprint
 
 
-def _check_label_order(folder: Path, config: Json, head: Head) -> None:
-    if label_order(config, head.labels):
+def _edited_shape(folder: Path, config: Json, head: Head | None) -> tuple[Blueprint, bool]:
+    """The blueprint of an edited model with the head, and whether that head is a new one. A head folder keeps its head."""
+    blueprint = _read_blueprint(folder, config)
+    if head and not is_head_folder(folder) and needs_new_head(config, head):
+        return with_new_head(blueprint, head), True
+    if head and label_order(config, head.labels):
         raise InputError(
             f"{folder}: has the task's labels in another order, {labels_in(config)[:20]}, and an edited model keeps its head; make it anew"
         )
+    return blueprint, False
 
 
 def _sibling_files(folder: Path, config: Json, head: Head | None) -> dict[str, bytes]:
@@ -194,11 +207,10 @@ def sibling_files_of(folder: Path, config: Json) -> dict[str, bytes]:
 def skeleton_of(folder: Path, head: Head | None = None) -> Model:
     """The shape of a folder's model without weights and tokenizer; takes no memory."""
     config = read_config(folder)
-    if not _may_get_new_head(folder):
-        blueprint = _read_blueprint(folder, config)
+    if not _is_stock_folder(folder):
+        blueprint, _ = _edited_shape(folder, config, head)
         network = blueprint.replay()
         if head:
-            _check_label_order(folder, config, head)
             head.put_on(network, str(folder))
         return Model(network, None, blueprint)
     config, head = _published(folder, config, head)
@@ -209,11 +221,12 @@ def skeleton_of(folder: Path, head: Head | None = None) -> Model:
 
 
 def has_head(folder: Path, head: Head) -> bool:
-    """Whether the folder's weights have such a head; without one it would be made up. An edited model keeps the one it has."""
-    if has_other_labels(read_config(folder), head.labels):
+    """Whether the folder's weights have such a head; without one it would be random."""
+    config = read_config(folder)
+    if has_other_labels(config, head.labels):
         return False
-    if not _may_get_new_head(folder):
-        return True
+    if not _is_stock_folder(folder):
+        return is_head_folder(folder) or not needs_new_head(config, head)
     network, there = skeleton_of(folder, head).network, read_header(folder / WEIGHTS).tensors
     body = anatomy_of(network).family.body
     return all(
@@ -245,13 +258,14 @@ def check_is_model(folder: Path) -> None:
         raise InputError(f"{folder}: has no {WEIGHTS}")
 
 
-def load_weights(network: Network, paths: Sequence[Path]) -> None:
+def load_weights(network: Network, paths: Sequence[Path], new_head: bool = False) -> None:
     """Fills the network from a safetensors file, or from those of trunk and head; every tensor must be there, in its shape, and
-    no other."""
+    no other. A new head is filled with random numbers."""
     path, body = paths[-1], anatomy_of(network).family.body
     state = _read_tensors(paths[0])
     if len(paths) > 1:
         state = {name: value for name, value in state.items() if not is_of_head(name, body)} | _read_tensors(path)
+    state = with_random_head(network, state) if new_head else state
     check_tensors(network, path, state)
     copies = {name: value.clone() for name, value in state.items()}  # a loaded tensor is a view of the file on disk
     network.load_state_dict(with_tied_names(network, copies), strict=True, assign=True)

@@ -15,6 +15,10 @@ from niwaki.models.packed.store import StoredLinear
 Make = Callable[[Any], nn.Module]
 
 
+def has_module(network: nn.Module, path: str) -> bool:
+    return path in dict(network.named_modules(remove_duplicate=False))
+
+
 def leaf_paths(network: nn.Module, path: str) -> Iterator[str]:
     """The places of the matrices that the module at `path` is made of: its own, where it is one; none of what is silent."""
     module = network.get_submodule(path)

@@ -8,6 +8,9 @@ def pool(hidden: Tensor, mask: Tensor, mode: str) -> Tensor:
     """Padded hidden states (batch, tokens, hidden) and their mask (batch, tokens) to (batch, hidden)."""
     if mode == "cls":
         return hidden[:, 0]
+    if mode == "last":
+        places = mask.sum(dim=1) - 1
+        return hidden.gather(1, places[:, None, None].expand(-1, 1, hidden.shape[-1]))[:, 0]
     real = mask[..., None].to(hidden.dtype)  # (batch, tokens, 1)
     if mode == "max":
         return torch.where(real > 0, hidden, -1e9).amax(dim=1)

@@ -3,8 +3,9 @@
 from torch import Tensor
 
 HIDDEN, SCORES = "hidden", "scores"
+FINAL = "final"  # the last hidden states alone
 STATES = ("queries", "keys", "values")  # of attention, before they are split into heads
-POOLED = "pooled"  # hidden states of a sequence in one vector (batch, hidden), from heads that pool
+POOLED = "pooled"  # what the head reads of a sequence, one vector (batch, hidden); not of heads per token
 DECODER_HIDDEN = "decoder_hidden"  # of a sequence-to-sequence network
 
 Record = dict[str, list[Tensor]]

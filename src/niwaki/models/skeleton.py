@@ -14,8 +14,13 @@ from niwaki.models.family import FAMILIES, family_of, is_known
 SEQUENCE_CLASSIFICATION = "SequenceClassification"  # the head for whole texts
 CONDITIONAL_GENERATION = "ConditionalGeneration"  # and what texts are written by
 FEATURE_EXTRACTION = "FeatureExtraction"  # no task head
+MASKED_LM = "MaskedLM"  # logits of all tokens of the vocabulary
+DETECTOR = "PreTraining"  # whether a token was replaced
 ALL = {name: head.auto_class for name, head in heads_by_architecture().items()}  # architecture → transformers' class
-HEADS = [name for name in ALL if name not in (CONDITIONAL_GENERATION, FEATURE_EXTRACTION)]  # for tasks of encoders
+PRETRAINING = [name for name, head in heads_by_architecture().items() if head.pretrains]
+HEADS = [
+    name for name in ALL if name not in (CONDITIONAL_GENERATION, FEATURE_EXTRACTION, *PRETRAINING)
+]  # for tasks of encoders
 
 
 def checked_config(values: object, where: str) -> Json:
@@ -50,6 +55,10 @@ def build(values: Json) -> Network:
         raise InputError(
             f"config: a model of family '{values['model_type']}' has no sentence embeddings; take another family"
         )
+    if (head == MASKED_LM and family.head.vocabulary is None) or (head == DETECTOR and family.head.detector is None):
+        raise InputError(
+            f"config: a model of family '{values['model_type']}' has no head for {head}; take another family, e.g. 'electra'"
+        )
     if head not in (SEQUENCE_CLASSIFICATION, CONDITIONAL_GENERATION, FEATURE_EXTRACTION) and not family.head.per_token:
         raise InputError(
             f"config: a model of family '{values['model_type']}' answers for whole texts, not for tokens ({head}); take another family"
@@ -71,7 +80,9 @@ def _builder(head: str, model_type: str) -> Callable[..., Network]:
 
     if head == FEATURE_EXTRACTION:
         return bare_encoder_class(model_type)._from_config
-    found: Callable[..., Network] = getattr(transformers, ALL[head]).from_config
+    paths = family_of(model_type).head.vocabulary
+    name = paths.auto_class if head == MASKED_LM and paths is not None else ALL[head]
+    found: Callable[..., Network] = getattr(transformers, name).from_config
     return found
 
 
@@ -87,8 +98,8 @@ def head_of(values: Json) -> str:
     """Which head the config's architecture has, e.g. `BertForSequenceClassification` → `SequenceClassification`."""
     names = values.get("architectures") or []
     for name in names:
-        for head, ending in [*((head, f"For{head}") for head in ALL), (CONDITIONAL_GENERATION, "MTModel")]:
-            if str(name).endswith(ending):
+        for head, kind in heads_by_architecture().items():
+            if kind.is_named(str(name)):
                 return head
     if is_bare_encoder(values):
         return FEATURE_EXTRACTION

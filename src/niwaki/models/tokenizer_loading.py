@@ -7,13 +7,16 @@ from typing import Any
 
 from tokenizers import Tokenizer
 
+from niwaki.core import strict_json
 from niwaki.core.errors import InputError, first_line, is_panic
 from niwaki.core.json_types import Json
 from niwaki.models.tokenizer_settings import check_folder
-from niwaki.tokenization.tokenizer_rules import read_text
+from niwaki.models.value_rules import whole
+from niwaki.tokenization.tokenizer_rules import MAX_BYTES, MAX_ID, MAX_VALUES, read_text
 from niwaki.tokenization.trimming import without_padding
 
 TOKENIZER = "tokenizer.json"
+BYTE_LEVEL = VOCABULARY, MERGES = "vocab.json", "merges.txt"  # as GPT-2 was published
 
 
 def plain_tokenizer(folder: Path, config: Json) -> Tokenizer:
@@ -36,12 +39,21 @@ def load_tokenizer(folder: Path, config: Json) -> Any:
     check_folder(folder)
     if (folder / TOKENIZER).is_file():
         read_text(folder / TOKENIZER)
+    elif all((folder / name).is_file() for name in BYTE_LEVEL):
+        _check_vocabulary(folder / VOCABULARY)
     elif not (folder / "vocab.txt").is_file():
         raise InputError(f"{folder}: has no {TOKENIZER}")
     with damage_of(folder):
         return transformers.AutoTokenizer.from_pretrained(
             folder, config=transformers.AutoConfig.for_model(**config), trust_remote_code=False, local_files_only=True
         )
+
+
+def _check_vocabulary(path: Path) -> None:
+    values = strict_json.load(path, MAX_BYTES, MAX_VALUES)
+    ids = values.values() if isinstance(values, dict) else [None]
+    if not all(whole(MAX_ID)(number) for number in ids):
+        raise InputError(f"{path}: must be a table from tokens to their ids")
 
 
 @contextlib.contextmanager

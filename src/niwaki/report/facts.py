@@ -4,6 +4,7 @@ from typing import Any
 
 from niwaki.core.json_types import Json
 from niwaki.report.baseline_rows import baseline_rows, without_transformer
+from niwaki.report.cascade import cascade
 from niwaki.report.comparisons import comparisons
 from niwaki.report.conditions import conditions
 from niwaki.report.curves import curve
@@ -44,6 +45,7 @@ def facts(run: RunFiles) -> Facts:
         "baselines_not_run": [str(reason) for reason in mapping(run.baseline.get("skipped")).values()],
         "comparisons": comparisons(run.comparisons, metric, [item["name"] for item in stages + baselines]),
         "race": _race(run.speed) if run.speed else None,
+        "cascade": cascade(run.cascade) if run.cascade else None,
         "spent": spent(run.ledger, [stage["name"] for stage in stages]),
         "reproduce": _reproduce(run, stages),
     }

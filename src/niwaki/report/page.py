@@ -14,6 +14,7 @@ from niwaki.report import formatting, page_plots
 from niwaki.report.baseline_rows import baseline_table
 from niwaki.report.headline import headline
 from niwaki.report.savings import savings
+from niwaki.report.scores import subset_names, subset_scores
 from niwaki.report.transformer_need import answer
 from niwaki.report.worth import deployed_label
 
@@ -80,7 +81,7 @@ def environment(html: bool) -> Environment:
     )
     templates.filters.update({function.__name__: function for function in NUMBER_FILTERS})
     templates.filters["bound"] = lambda text: str(text).replace(" %", "\u00a0%")  # no line break before the sign
-    templates.filters["units"] = units
+    templates.filters.update(units=units, subset_names=subset_names, subset_scores=subset_scores)
     templates.filters["scored"] = lambda row, metric: formatting.scored(metric, row)
     templates.filters["with_interval"] = lambda row, metric: formatting.score_with_interval(metric, row)
     templates.globals.update(

@@ -40,6 +40,7 @@ class RunFiles:
     speed: Json = field(default_factory=dict)
     baseline: Json = field(default_factory=dict)
     comparisons: Json = field(default_factory=dict)
+    cascade: Json = field(default_factory=dict)
 
 
 def read_run(verified: VerifiedRun) -> RunFiles:

@@ -4,6 +4,7 @@ from statistics import fmean, stdev
 from typing import Any
 
 from niwaki.core.json_types import Json
+from niwaki.report.formatting import SHARES
 from niwaki.report.run_files import mapping, number
 
 ENDS = {"score": "value", "score_low": "low", "score_high": "high"}  # key of a fact → key in the file
@@ -31,6 +32,20 @@ def over_seeds(scores: dict[Any, Any]) -> Facts:
     known = {seed: one for seed, one in each.items() if one["score"] is not None}
     own = next(iter(each.values()), quality(None))
     return {**own, **{fact: _mean(one[fact] for one in known.values()) for fact in ENDS}, "seeds": _spread(known)}
+
+
+def subset_names(stages: list[Facts], metric: str | None) -> list[str]:
+    """Subsets of the test rows with a score of their own: `f1_nouns` is the score of nouns where the metric is `f1`. `f1_macro` is
+    another metric of all rows."""
+    rows = [row for stage in stages for row in (stage, *stage["parts"].values())]
+    names = dict.fromkeys(name for row in rows for name in row["scores"] if name not in SHARES)
+    return [name.removeprefix(f"{metric}_") for name in names if metric and name.startswith(f"{metric}_")]
+
+
+def subset_scores(row: Facts, metric: str | None, names: list[str]) -> list[Facts | None]:
+    """The scores of these subsets as those of a stage; None for a subset that the rows do not have."""
+    found = [row["scores"].get(f"{metric}_{name}") for name in names]
+    return [one and {fact: one[key] for fact, key in ENDS.items()} for one in found]
 
 
 def _mean(values: Any) -> float | None:

@@ -160,9 +160,11 @@ def _reasons(facts: Json, chosen: Stage, best: Stage, enough: list[Stage], cost:
         f"Good enough ({line}): {', '.join(stage['name'] for stage in enough)}.",
         _choice(chosen, enough, cost),
         *_doubts(facts, chosen, best, least),
+        _frozen(facts),
         _below_in_engine(facts["metric"], chosen, least),
         f"Lost too much to be considered: {', '.join(missed)}." if missed else "",
         f"Unfinished, and so not considered: {', '.join(facts['unfinished'])}." if facts["unfinished"] else "",
+        (facts.get("cascade") or {}).get("sentence", ""),
     ]
     return [reason for reason in reasons if reason]
 
@@ -191,6 +193,13 @@ def _doubts(facts: Json, chosen: Stage, best: Stage, least: float) -> list[str]:
     few = f"{rows:,} test rows are too few" if rows else "the test set is too small"
     below = f"The interval of {chosen['name']} reaches below that line: {few} to be sure of it."
     return [below if low < least else "", _over_baseline(facts, chosen, low)]
+
+
+def _frozen(facts: Json) -> str:
+    """Stages whose training was of no use."""
+    names = [stage["name"] for stage in facts["stages"] if (stage.get("training") or {}).get("start_is_best") is True]
+    trained = "a head trained on the frozen encoder was best on the validation rows, so no fine-tuned weights were kept"
+    return f"{', '.join(names)}: {trained}." if names else ""
 
 
 def _below_in_engine(metric: str | None, chosen: Stage, least: float) -> str:

@@ -18,6 +18,7 @@ from niwaki.models.activations import LOGITS, numbers
 from niwaki.models.model import Model
 from niwaki.models.stock import WEIGHTS
 from niwaki.models.ties import unique_tensors
+from niwaki.objectives._factory import make_objective
 from niwaki.run.plan import MODEL_FILES, Plan, PlannedStage
 from niwaki.run.unlabelled_texts import count
 from niwaki.tasks._task import Task
@@ -122,7 +123,8 @@ def work(task: Task, stage: PlannedStage) -> tuple[int, int, int]:
         return 0, 0, 0
     rows = splits["train"].num_rows * (train.labelled + train.augmentations) + count(task, stage.spec)
     validated = splits["validation"].num_rows * train.validations * train.epochs
-    return rows, round(train.epochs * -(-rows // train.batch)), round(validated)
+    read = make_objective(train.objective, task).rows_per_epoch(rows)
+    return rows, round(train.epochs * -(-read // train.batch)), round(validated)
 
 
 def tokens_of(task: Task) -> int:

@@ -21,9 +21,12 @@ from niwaki.models.model import BLUEPRINT
 from niwaki.models.stock import WEIGHTS
 from niwaki.models.tokenizer_settings import READ
 from niwaki.objectives import OBJECTIVES
+from niwaki.objectives._factory import objective_name, objective_settings
 from niwaki.objectives._objective import Objective
+from niwaki.run.auto_train import with_auto_settings
 from niwaki.run.quantized import quantized_copies
 from niwaki.run.recipe_settings import Recipe, Stage
+from niwaki.run.validation.cascade import check_cascade
 from niwaki.run.validation.draft import Draft, ResolvedStage, Shapes, lineage, resolve_stage
 from niwaki.run.validation.shapes import dry_run_stage
 from niwaki.run.validation.teachers import answers_task
@@ -36,6 +39,7 @@ FORMAT = 7  # raised when the code makes other results of the same plan
 MODEL_FILES = (WEIGHTS, CONFIG, BLUEPRINT, TARGET, *READ)  # the files that decide a model's predictions
 TEXT_SETTINGS = ("unlabelled", "unlabelled_path", "augmentations", "labelled")  # which texts a stage trains on
 VOCABULARY_ROWS = 500  # rows on which vocabularies are compared with the texts
+VOCABULARY_CHARACTERS = 2000  # of each text: the comparison takes quadratic time
 PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "accelerate", "onnxruntime", "numpy", "scikit-learn")
 
 
@@ -71,6 +75,7 @@ class PlannedStage(ResolvedStage):
             "parent": self.parent,
             "model": self.spec.model,
             "teachers": self.spec.teachers,
+            "replica": self.spec.replica,
             "copy_of": self.copy_of or None,
             "folder": self.folder,
             "methods": methods,
@@ -137,17 +142,23 @@ class Plan:
 def make_plan(recipe: Recipe, name: str) -> Plan:
     """Validates the recipe and computes the keys. Raises InputError with all problems; trains and writes nothing."""
     draft = validate(recipe)
+    chosen = with_auto_settings(recipe, draft.task)
+    if [stage.methods for stage in chosen.stages] != [stage.methods for stage in recipe.stages]:
+        draft = validate(chosen)  # the shapes are others
+    recipe = chosen
     for remark in remarks(draft):
         info(remark)
     common = [FORMAT, model_digest(draft.folders[recipe.model]), draft.task.data.fingerprint()]
     plan = _plan(recipe, name, draft, common)
     _add_quantized_copies(plan, draft, common)
+    check_cascade(recipe, plan.stages, plan.shapes, plan.task)
     return plan
 
 
 def remarks(draft: Draft) -> list[str]:
     """What a user should know about the rows, and about vocabularies that do not fit them."""
-    texts = list(draft.task.texts(draft.task.splits()["train"].slice(0, VOCABULARY_ROWS)))
+    rows = draft.task.splits()["train"].slice(0, VOCABULARY_ROWS)
+    texts = [text[:VOCABULARY_CHARACTERS] for text in draft.task.texts(rows)]
     misfits = (vocabulary_fit.remark(tokenizer, texts, name) for name, tokenizer in draft.tokenizers.items())
     return [*draft.task.data.remarks(), *filter(None, misfits)]
 
@@ -203,6 +214,7 @@ def _planned(plan: Plan, spec: Stage, draft: Draft, common: list[object]) -> Pla
         model_digest(stage.source) if spec.model else keys.get(stage.parent or ""),
         *(keys[name] for name in (*spec.teachers, *_stages_read(stage.methods))),
         *(["heard"] if teacher_cached else []),
+        *([f"replica {spec.replica}"] if spec.replica else []),
     ]
     key = stage_key(spec, stage.methods, precision, inputs)
     return PlannedStage(spec, stage.parent, stage.source, stage.methods, key, precision, teacher_cached)
@@ -213,7 +225,9 @@ def _caches_teacher(earlier: PlannedStage, spec: Stage) -> bool:
     first, second = earlier.spec.train, spec.train
     if first is None or second is None or not spec.teachers or earlier.spec.teachers != spec.teachers:
         return False
-    same_texts = all(getattr(first, name) == getattr(second, name) for name in TEXT_SETTINGS)
+    same_texts = earlier.spec.replica == spec.replica and all(
+        getattr(first, name) == getattr(second, name) for name in TEXT_SETTINGS
+    )
     return same_texts and any(method.requires.compares_layers for method in earlier.methods)
 
 
@@ -224,7 +238,9 @@ def _stages_read(methods: list[Method]) -> list[str]:
 
 def stage_key(spec: Stage, methods: list[Method], precision: str, inputs: list[object]) -> str:
     """A hash of everything that decides the result, and of nothing else, such as how often to save."""
-    train = spec.train.model_dump(exclude={"save_seconds", "precision", "unlabelled_path"}) if spec.train else None
+    train = (
+        spec.train.model_dump(exclude={"auto", "save_seconds", "precision", "unlabelled_path"}) if spec.train else None
+    )
     texts = (
         unlabelled.digest(Path(spec.train.unlabelled_path).expanduser())
         if spec.train and spec.train.unlabelled_path
@@ -232,8 +248,9 @@ def stage_key(spec: Stage, methods: list[Method], precision: str, inputs: list[o
     )
     objective = []
     if spec.train:
-        entry = OBJECTIVES.entry(spec.train.objective)
-        objective = [entry.origin, OBJECTIVES.load(entry.name, Objective).version]
+        entry = OBJECTIVES.entry(objective_name(spec.train.objective))
+        kind = OBJECTIVES.load(entry.name, Objective)
+        objective = [entry.origin, kind.version, *objective_settings(spec.train.objective)]
     done = [
         [values["use"], METHODS.entry(values["use"]).origin, method.version, method.model_dump()]
         for values, method in zip(spec.methods, methods, strict=True)

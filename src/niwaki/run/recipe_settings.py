@@ -11,14 +11,21 @@ from niwaki.tasks import TASKS
 from niwaki.tasks._task import Task
 from niwaki.train.settings import TrainSettings
 
+PRETRAINED = "pretrained"
+
 
 class Stage(Settings):
     name: str = setting(..., "name of the stage")
-    start: str = setting("", "stage whose model it starts from; none takes the previous stage, or the recipe's model")
+    start: str = setting(
+        "", f"stage whose model it starts from, or '{PRETRAINED}' for the recipe's model; none takes the previous stage"
+    )
     model: str = setting("", "another pretrained model to start from: embedded name, folder, or Hugging Face id")
     teacher: str | list[str] = setting("", "stage whose model is the teacher; several are averaged (mean logits)")
     methods: list[Json] = setting([], "methods in this order: { use = name, setting = value … }")
     train: TrainSettings | None = setting(None, "training settings; none trains nothing")
+    replica: int = setting(
+        0, "changes the stage's random numbers: equal stages with different replicas form an ensemble", ge=0
+    )
 
     @property
     def teachers(self) -> list[str]:
@@ -46,6 +53,16 @@ class MeterSettings(Settings):
         return meter(place=place, pue=pue, price=price)
 
 
+class CascadeSettings(Settings):
+    """A cascade of stages, made when all are finished."""
+
+    stages: list[str] = setting(
+        ..., "stages or their quantized copies, cheapest first; one is enough if it has exits", min_length=1
+    )
+    keep: float = setting(0.99, "share of the last one's score that must be kept", gt=0, le=1)
+    level: float = setting(0.95, "confidence level of that", gt=0.5, lt=1)
+
+
 class Recipe(Settings):
     model: str = setting("minilm", "embedded name, folder, or Hugging Face id")
     task: str = setting("rotten_tomatoes", "name of a task")
@@ -64,6 +81,7 @@ class Recipe(Settings):
         "full", "how to time the stages: short leaves out memory and engines that niwaki.load does not pick"
     )
     cache: CacheSettings = setting(CacheSettings(), "what runs share: teacher outputs and finished stages")
+    cascade: CascadeSettings | None = setting(None, "a cascade of stages; none makes none")
     stages: list[Stage] = setting(..., "stages in order", min_length=1)
 
     def make_task(self) -> Task:

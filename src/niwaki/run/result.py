@@ -7,7 +7,7 @@ from pathlib import Path
 from niwaki.core.errors import InputError
 from niwaki.core.json_types import Json
 from niwaki.core.model_integrity import MODEL
-from niwaki.core.run_folder import REPORT, open_run, stages_of
+from niwaki.core.run_folder import CASCADE, REPORT, open_run, stages_of
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,14 @@ class Run:
 
     @property
     def deploy(self) -> Path:
-        """The model that the report says to deploy."""
+        """What predicts for this run: its cascade if that pays off, or else the model that the report says to deploy."""
+        cascade = self.report.get("cascade")
+        used = isinstance(cascade, dict) and cascade.get("used") is True
+        return self.folder / CASCADE if used else self.deployed_model
+
+    @property
+    def deployed_model(self) -> Path:
+        """The model that the report says to deploy, also if the run has a cascade."""
         verdict = self.report.get("verdict")
         stage = verdict.get("deploy") if isinstance(verdict, dict) else None
         if not isinstance(stage, str) or not stage:

@@ -33,6 +33,7 @@ from niwaki.run.estimate import cache_bytes
 from niwaki.run.plan import Plan, PlannedStage, make_plan, model_digest, versions
 from niwaki.run.recipe import to_toml
 from niwaki.run.recipe_settings import Recipe
+from niwaki.run.run_cascade import CASCADE_FILE, cascade_inputs, cascade_of_run, discard_other_cascade
 from niwaki.run.stage import make_stage
 from niwaki.run.stage_store import store_of
 from niwaki.run.steps.job import StageJob
@@ -81,6 +82,9 @@ def execute(recipe: Recipe, name: str, folder: Path, deadline: float = math.inf)
             stop_if_requested(should_stop)
         once(folder / "comparisons.json", needs, lambda: comparisons(plan, folder))
         once(folder / "speed.json", needs, lambda: measured_speed(plan, folder, ledger))
+        discard_other_cascade(folder, needs)
+        if recipe.cascade:
+            once(folder / CASCADE_FILE, needs, lambda: cascade_of_run(plan, folder, ledger))
         measured = ["baseline", "race"] if recipe.baselines else ["race"]
         warn_uncounted(ledger, [*(stage.spec.name for stage in plan.stages), *measured])
         discard_unsound_report(folder)
@@ -97,8 +101,12 @@ def inputs(plan: Plan) -> Json:
     """What each measurement of a run depends on. It is measured again when its inputs change."""
     baselines = [BASELINES, plan.task.data.fingerprint(), model_digest(plan.model_folder), plan.recipe.vectors]
     stages = [stage.key for stage in plan.stages]
+    if plan.task.answer == "likelihood":  # these read the tokenizer of the last stage
+        baselines.append(stages[-1])
     every = [stage.key for one in (plan, *plan.repeats) for stage in one.stages]
+    cascade = {CASCADE_FILE: cascade_inputs(plan)} if plan.recipe.cascade else {}
     return {
+        **cascade,
         "baseline.json": baselines,
         "comparisons.json": [baselines, every],
         "speed.json": [RACE, plan.recipe.race, stages],
@@ -225,9 +233,9 @@ def run_baseline(plan: Plan, folder: Path, ledger: Ledger) -> Json:
     from niwaki.evaluate.baseline import run_baselines
 
     with ledger.begin(stage="baseline", what="evaluate", window=plan.recipe.meter.window()):
-        result, example_stats = run_baselines(
-            plan.task, plan.model_folder, plan.recipe.meter.window, plan.recipe.vectors
-        )
+        is_language_model = plan.task.answer == "likelihood"
+        model = folder / plan.stages[-1].folder / "model" if is_language_model else plan.model_folder
+        result, example_stats = run_baselines(plan.task, model, plan.recipe.meter.window, plan.recipe.vectors)
     np.save(folder / "baseline.npy", example_stats, allow_pickle=False)
     return result
 

@@ -45,14 +45,27 @@ def run(
             return Run(folder, execute(own, name, folder))
 
 
-def check(recipe: str | Path = "", *, overrides: Sequence[str] = (), data: object = "", y: object = None) -> Json:
-    """Validates a recipe and estimates what it needs. Trains and writes nothing."""
+def check(
+    recipe: str | Path = "",
+    *,
+    overrides: Sequence[str] = (),
+    data: object = "",
+    y: object = None,
+    labels: bool = False,
+) -> Json:
+    """Validates a recipe and estimates what it needs. Trains and writes nothing. With `labels`, a linear model also estimates how many
+    training labels are wrong, and lists the most suspicious rows."""
     with without_gc(), rows_on_disk(data, y) as path:
         from niwaki.run.estimate import estimate
         from niwaki.run.plan import make_plan
 
         plan = make_plan(*read_recipe(recipe, overrides, path))
-        return {**plan.to_json(), "estimate": estimate(plan)}
+        noise = {}
+        if labels:
+            from niwaki.evaluate.label_noise import label_noise
+
+            noise = {"label_noise": label_noise(plan.task)}
+        return {**plan.to_json(), "estimate": estimate(plan), **noise}
 
 
 def read_recipe(recipe: str | Path, overrides: Sequence[str], data: str | Path) -> "tuple[Recipe, str]":
@@ -90,6 +103,9 @@ def resolve(
     if not data:
         path = locate(str(recipe) or EXAMPLE)
         return path, path.stem, list(overrides)
+    if recipe and reads_plain_texts(str(recipe)):
+        path = locate(str(recipe))
+        return path, f"{Path(data).stem}-{path.stem}", [f"data.path={json.dumps(str(data))}", *overrides]
     task = "classification"
     with problems.collecting():
         task = infer_task(str(data), overrides)
@@ -104,6 +120,21 @@ def data_overrides(data: str, overrides: Sequence[str]) -> list[str]:
 
 def rows_of(data: str, task: str) -> list[str]:
     return [f"task={json.dumps(task)}", f"data={{ path = {json.dumps(data)} }}"]
+
+
+def reads_plain_texts(recipe: str) -> bool:
+    """Whether the recipe's task needs no labels, so that its rows have no columns from which a task could be inferred."""
+    from niwaki.core import strict_toml
+    from niwaki.run.recipe import locate
+    from niwaki.tasks import TASKS
+    from niwaki.tasks._language_model_task import LanguageModelTask
+    from niwaki.tasks._task import Task
+
+    try:
+        task = strict_toml.load(locate(recipe)).get("task")
+    except InputError:  # reported when the recipe is read, together with problems of the rows
+        return False
+    return task in TASKS.names() and issubclass(TASKS.load(str(task), Task), LanguageModelTask)
 
 
 def is_generation_task(task: str) -> bool:

@@ -1,6 +1,6 @@
 """The rows of a task: found, read, brought into the task's own columns, and split."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +18,7 @@ from niwaki.data.overlap import shared_rows
 from niwaki.data.splits import SPLITS, has_labels, make_splits
 from niwaki.tasks._capabilities import AddsTrainRows, ReadsOtherFiles
 from niwaki.tasks._column_report import describe_columns
+from niwaki.tasks._label_report import contradictions
 from niwaki.tasks._splitting import keep_rare_labels, rare_remark, reject_too_few_rows, sample_rows
 from niwaki.tasks._tables import digest, each_of
 
@@ -88,15 +89,20 @@ class TaskData:
 
     def remarks(self) -> list[str]:
         """What a user should know about the rows before any work: how columns are read, labels that are not tested, rows of
-        a given split that are train rows too."""
+        a given split that are train rows too, texts with different labels."""
         _ = self.splits
-        own = [f"{self.source}: {text}" for text in (self._columns_remark, self._rare_remark, self._overlap) if text]
+        texts = (self._columns_remark, self._rare_remark, self._overlap, self._contradictions(self.splits))
+        own = [f"{self.source}: {text}" for text in texts if text]
         return [*own, *self.task.extra_remarks()] if isinstance(self.task, ReadsOtherFiles) else own
 
     @property
     def caveats(self) -> str:
         """What readers of scores must know."""
-        return " ".join(text for text in (self.task.published.caveat, self._overlap, self.task.scorer.note()) if text)
+        tested = self._contradictions({part: self.splits[part] for part in self.tests})
+        limit = f"{tested}; no model answers all of them as labelled." if tested else ""
+        return " ".join(
+            text for text in (self.task.published.caveat, self._overlap, limit, self.task.scorer.note()) if text
+        )
 
     def fingerprint(self) -> str:
         """Changes when the rows, their order, or how they are read changes."""
@@ -152,6 +158,9 @@ class TaskData:
             if shared:
                 found.append(f"{shared} of the {rows.num_rows} {part} rows")
         return f"{', '.join(found)} stand in the train rows too; a score on them says little." if found else ""
+
+    def _contradictions(self, parts: Mapping[str, pa.Table]) -> str:
+        return contradictions(parts, INPUT_COLUMNS) if self.task.answer in ("label", "labels") else ""
 
     def _describe(self, table: pa.Table) -> str:
         task = self.task

@@ -32,9 +32,20 @@ class Scorer(ABC, Generic[SomeTask]):
 
     def score_logits(self, logits: np.ndarray, rows: EncodedInputs, table: pa.Table) -> float:
         """The primary metric of the logits of validation rows, after thresholds are tuned on them."""
+        return self.scores(self._logit_stats(logits, rows, table))[self.task.metric]
+
+    def logit_errors(self, logits: np.ndarray, rows: EncodedInputs, table: pa.Table) -> np.ndarray | None:
+        """The error of each validation row, from the same answers; None if the task defines none."""
+        return self.errors(self._logit_stats(logits, rows, table))
+
+    def _logit_stats(self, logits: np.ndarray, rows: EncodedInputs, table: pa.Table) -> np.ndarray:
         task = self.task
         values = tuned_answer_type(task, logits, rows, table).values(logits, rows, task.inputs(table), task.labels)
-        return self.scores(self.example_stats(values, table))[task.metric]
+        return self.example_stats(values, table)
+
+    def errors(self, example_stats: np.ndarray) -> np.ndarray | None:
+        """(rows,) how wrong the answer of each row is, for tasks where rows can be compared one by one."""
+        return None
 
     def all_wrong(self, example_stats: np.ndarray) -> np.ndarray:
         """The statistics of the same rows if every answer were wrong."""

@@ -72,6 +72,10 @@ class ChoiceScorer(Scorer[Choice]):
     def example_stats(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
         return np.stack([np.asarray(values, dtype=np.int64), rows.column("label").to_numpy()], axis=1)
 
+    def errors(self, example_stats: np.ndarray) -> np.ndarray:
+        predicted, gold = example_stats.T
+        return (predicted != gold).astype(float)
+
     def scores(self, example_stats: np.ndarray) -> dict[str, float]:
         return {"accuracy": accuracy(example_stats[:, 0], example_stats[:, 1])}
 

@@ -126,6 +126,10 @@ class ClassificationScorer(Scorer[Classification]):
         both_unknown = (predicted == unknown) & (gold == unknown)
         return np.stack([np.where(both_unknown, unknown + 1, predicted), gold], axis=1)
 
+    def errors(self, example_stats: np.ndarray) -> np.ndarray:
+        predicted, gold = example_stats.T
+        return (predicted != gold).astype(float)
+
     def scores(self, example_stats: np.ndarray) -> dict[str, float]:
         found = {name: MEASURES[name](example_stats[:, 0], example_stats[:, 1]) for name in self.task.metrics}
         return {"mean": float(np.mean(list(found.values()))), **found} if self.task.metric == "mean" else found

@@ -88,6 +88,11 @@ class MultilabelScorer(Scorer[Multilabel]):
     def example_stats(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
         return np.concatenate([self.task.indicators(values), self.task.indicators(self.task.gold(rows))], axis=1) > 0
 
+    def errors(self, example_stats: np.ndarray) -> np.ndarray:
+        """Labels that are missing or too many."""
+        predicted, gold = np.split(example_stats, 2, axis=1)
+        return (predicted != gold).sum(axis=1).astype(float)
+
     def scores(self, example_stats: np.ndarray) -> dict[str, float]:
         predicted, gold = np.split(example_stats, 2, axis=1)
         metrics = {"f1_micro": f1_micro_many, "f1_macro": f1_macro_many, "accuracy": accuracy_many}

@@ -74,6 +74,9 @@ class RegressionScorer(Scorer[Regression]):
     def example_stats(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
         return np.stack([np.asarray(values, dtype=np.float64), rows.column("label").to_numpy()], axis=1)
 
+    def errors(self, example_stats: np.ndarray) -> np.ndarray:
+        return np.abs(example_stats[:, 0] - example_stats[:, 1])
+
     def scores(self, example_stats: np.ndarray) -> dict[str, float]:
         both = {"pearson": pearson(*example_stats.T), "spearman": spearman(*example_stats.T)}
         error = float(np.sqrt(np.square(example_stats[:, 0] - example_stats[:, 1]).mean()))

@@ -35,6 +35,8 @@ class TrainerState:
     best_step: int = 0
     validations_without_gain: int = 0
     stopped: bool = False
+    start_is_best: bool = False  # whether the weights from before the first step were the best and were kept
+    start_errors: list[float] = field(default_factory=list)  # of the validation rows, where the start must be beaten
     history: list[Json] = field(default_factory=list)
 
 

@@ -9,12 +9,12 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from niwaki.answers._beam_search import PAD
 from niwaki.data.ragged import Ragged
 from niwaki.models.features import Features
 from niwaki.models.forward import NO_LABEL, Batch
-from niwaki.models.generation import text_of
+from niwaki.models.generation import search_of, shift_right
 from niwaki.models.model import Model
+from niwaki.models.pairs import reads_token_types
 from niwaki.tasks._task import Task
 
 
@@ -25,8 +25,8 @@ class Collator:
         self.features = features
         self.device = device
         self.pad_id = int(model.network.config.pad_token_id or 0)
-        self.uses_token_types = model.anatomy.family.inputs.uses_token_types
-        self.start = text_of(model).start if model.anatomy.is_seq2seq else None
+        self.uses_token_types = reads_token_types(model.anatomy)
+        self.start = search_of(model).start if model.anatomy.is_seq2seq else None
 
     @property
     def lengths(self) -> np.ndarray:
@@ -50,13 +50,6 @@ class Collator:
         if isinstance(targets, Ragged):
             return torch.from_numpy(targets.padded(rows, NO_LABEL)[0])
         return torch.from_numpy(targets[np.asarray(rows)])
-
-
-def shift_right(targets: Tensor, start: int) -> Tensor:
-    """Decoder inputs, (batch, tokens): the start token, then the targets without the last."""
-    before = targets.roll(1, dims=1)
-    before[:, 0] = start
-    return before.masked_fill(before == NO_LABEL, PAD)
 
 
 class EncodesRows(Protocol):

@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from niwaki.data.batching import in_order, sorted_batches
 from niwaki.models.forward import Batch, Outputs, forward
-from niwaki.models.generation import generate, text_of
+from niwaki.models.generation import generate, search_of
 from niwaki.models.model import Model
 from niwaki.models.record import HIDDEN
 from niwaki.train.collator import Collator
@@ -28,7 +28,7 @@ def logits_of(model: Model, collator: Collator, precision: str, chosen: np.ndarr
 
 
 def _generated(model: Model, collator: Collator, precision: str) -> np.ndarray:
-    how, lengths = text_of(model).search.greedy, collator.features.rows.ids.lengths
+    how, lengths = search_of(model).greedy, collator.features.rows.ids.lengths
 
     def parts() -> Iterator[tuple[np.ndarray, np.ndarray]]:
         for places in sorted_batches(lengths, ROWS, TOKENS):
@@ -41,11 +41,14 @@ def _generated(model: Model, collator: Collator, precision: str) -> np.ndarray:
 
 
 @contextlib.contextmanager
-def evaluating(model: Model) -> Iterator[None]:
-    was_training = model.network.training
-    model.network.eval()
+def evaluating(model: Model, helpers: nn.Module | None = None) -> Iterator[None]:
+    modules = [model.network, *([] if helpers is None else [helpers])]
+    was_training = [module.training for module in modules]
+    for module in modules:
+        module.eval()
     yield
-    model.network.train(was_training)
+    for module, before in zip(modules, was_training, strict=True):
+        module.train(before)
 
 
 def hidden_of(model: Model, collator: Collator, precision: str, per_token: bool) -> np.ndarray:

@@ -22,10 +22,20 @@ from torch import nn
 
 from niwaki.core.errors import NiwakiError
 from niwaki.core.files import append_line, line, write_text
-from niwaki.core.log import progress
-from niwaki.core.seeds import derive
-from niwaki.data.batching import epoch_batches
-from niwaki.methods._method import Context, ContributesLoss, Method, Penalizes, Schedules, answers_trained, methods_with
+from niwaki.core.log import info, progress
+from niwaki.core.seeds import derive, seed_torch
+from niwaki.methods._method import (
+    AveragesWeights,
+    Context,
+    ContributesLoss,
+    KeepsStart,
+    Method,
+    Penalizes,
+    Schedules,
+    answers_trained,
+    methods_with,
+)
+from niwaki.models.anatomy import reads_one_vector
 from niwaki.models.forward import forward
 from niwaki.models.model import Model
 from niwaki.objectives._objective import Objective
@@ -33,10 +43,14 @@ from niwaki.train.checkpoints import Checkpoints, TrainerState
 from niwaki.train.clipping import clip_in
 from niwaki.train.collator import Collator
 from niwaki.train.distributed import any_process, average_gradients, broadcast, from_main_process
+from niwaki.train.learning_rates import lr_factor, lr_scales
+from niwaki.train.optimizer import layer_matrices, make_optimizer
 from niwaki.train.precision import autocast
 from niwaki.train.row_gradients import RowGradients
+from niwaki.train.schedules import schedule
 from niwaki.train.settings import TrainSettings
-from niwaki.train.validation import ModelValidation, generator_of
+from niwaki.train.validation import ModelValidation, chance_of, generator_of
+from niwaki.train.weight_averages import averages, put_weights, replaced_weights
 
 LOG_EVERY_STEPS = 10
 
@@ -73,13 +87,19 @@ class _Fit:
         self.job = job
         self.accelerator = Accelerator(cpu=not torch.cuda.is_available())
         self.network = job.model.network
-        set_dropout(self.network, job.settings.dropout)
+        for method in methods_with(job.methods, AveragesWeights):
+            method.track(job.model)
         helpers = {
             str(number): method.helpers for number, method in enumerate(job.methods) if method.helpers is not None
         }
+        if job.objective.helpers is not None:
+            helpers["objective"] = job.objective.helpers
         self.modules = nn.ModuleDict({"network": self.network, "helpers": nn.ModuleDict(helpers)})
+        set_dropout(self.modules, job.settings.dropout)
         self.modules.to(self.accelerator.device)
-        optimizer = make_optimizer(self.modules, job.settings)
+        matrices = layer_matrices(job.model.anatomy)
+        dtype = torch.bfloat16 if job.precision == "bf16" else torch.float32
+        optimizer = make_optimizer(self.modules, job.settings, lr_scales(job.methods, job.model), matrices, dtype)
         self.is_main = self.accelerator.is_main_process
         with self.accelerator.main_process_first():  # it removes leftovers of a crash first
             self.checkpoints = Checkpoints(job.folder, self.is_main)
@@ -90,7 +110,10 @@ class _Fit:
         self.student_activations = job.objective.activations.union(
             *(method.requires.activations for method in job.methods)
         )
-        self.min_progress = min_progress_of(job.methods, job.settings.labelled)
+        self.min_progress = 1.0 if job.objective.keeps_last else min_progress_of(job.methods, job.settings.labelled)
+        starts = reads_one_vector(job.model.anatomy) and not self.min_progress
+        guards = methods_with(job.methods, KeepsStart) if starts else []
+        self.max_chance = min((method.max_chance for method in guards), default=None)
         self.steps_per_epoch = len(self._epoch(0))
         self.total = max(1, round(job.settings.epochs * self.steps_per_epoch))
         self.log = job.folder / "train.jsonl"
@@ -103,7 +126,8 @@ class _Fit:
         with self.rows, progress(job.name, self.total, self.state.step) as update:
             while True:
                 if self._owes_validation():
-                    self._validate()
+                    with replaced_weights(self.network, averages(job.methods, job.model)):
+                        self._validate()
                 if self.state.step >= self.total or self.state.stopped:
                     break
                 loss = self._step()
@@ -124,7 +148,8 @@ class _Fit:
 
     def _epoch(self, epoch: int) -> list[np.ndarray]:
         """The batches of this process in an epoch. All processes take the same number of steps."""
-        batches = epoch_batches(self.job.train.lengths, self.job.settings.batch, self.job.seed, epoch)
+        job = self.job
+        batches = job.objective.batches(job.train.features, job.settings.batch, job.seed, epoch)
         world, rank = self.accelerator.num_processes, self.accelerator.process_index
         whole = max(world, len(batches) // world * world)
         return [batches[number % len(batches)] for number in range(rank, whole, world)]
@@ -138,10 +163,10 @@ class _Fit:
     def _step(self) -> float:
         job, step = self.job, self.state.step
         place = "step", step, self.accelerator.process_index
-        batch = job.objective.batch(job.train.batch(self._rows()), generator_of(job.seed, *place))
-        torch.manual_seed(derive(job.seed, *place))
-        self.network.train()
+        seed_torch(derive(job.seed, *place))
+        self.modules.train()
         with autocast(job.precision, self.accelerator.device):
+            batch = job.objective.batch(job.train.batch(self._rows()), generator_of(job.seed, *place))
             outputs = forward(job.model.anatomy, batch, self.student_activations)
             loss = job.objective.loss(outputs, batch)
             for method in methods_with(job.methods, ContributesLoss):
@@ -156,9 +181,9 @@ class _Fit:
         self.rows.gather()
         average_gradients(self.modules.parameters())
         clip_in(self.optimizer.optimizer, self.modules.parameters(), job.settings.clip)
-        rate = job.settings.lr * schedule(step, self.total, job.settings.warmup)
+        rate = job.settings.lr * schedule(step, self.total, job.settings.warmup, job.settings.schedule)
         for group in self.optimizer.param_groups:
-            group["lr"] = rate
+            group["lr"] = rate * lr_factor(group["lr_scales"], step / self.total)
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
         self.state.step += 1
@@ -185,30 +210,40 @@ class _Fit:
         return left % every == 0
 
     def _owes_validation(self) -> bool:
-        if not self._due():
-            return False
-        done = next((record["step"] for record in reversed(self.state.history) if record["kind"] == "validation"), 0)
-        return done < self.state.step
+        done = next((record["step"] for record in reversed(self.state.history) if record["kind"] == "validation"), -1)
+        return done < self.state.step and (self._due() if self.state.step else self.max_chance is not None)
 
     def _validate(self) -> None:
         job, state = self.job, self.state
-        score = from_main_process(self._score(), self.accelerator.device)
+        validation = ModelValidation(job.model, job.validation, job.precision, job.seed)
+        score = from_main_process(job.objective.score(validation), self.accelerator.device)
         epoch = round(state.step / self.steps_per_epoch, 3)
         self._record({"kind": "validation", "step": state.step, "epoch": epoch, "score": score})
         too_early = (
             state.best_step < self.min_progress * self.total
         )  # methods were not done; later weights are preferred
-        if state.best_score is None or score > state.best_score or too_early:
+        higher = state.best_score is None or score > state.best_score
+        if too_early or (higher and self._beats_start(validation)):
             state.best_score, state.best_step, state.validations_without_gain = score, state.step, 0
             if job.settings.keep == "best":
                 self.best = {name: value.detach().cpu().clone() for name, value in self.network.state_dict().items()}
-        else:
+        elif not higher:
             state.validations_without_gain += 1
         state.stopped = 0 < job.settings.patience <= state.validations_without_gain
 
-    def _score(self) -> float:
-        job = self.job
-        return job.objective.score(ModelValidation(job.model, job.validation, job.precision, job.seed))
+    def _beats_start(self, validation: ModelValidation) -> bool:
+        """Whether these weights are better than those from before the first step by more than chance, where a method asks for it."""
+        state = self.state
+        if self.max_chance is None or self.max_chance >= 1:
+            return True
+        errors = self.job.objective.errors(validation)
+        if errors is None:
+            return True
+        if state.step == 0:
+            state.start_errors = errors.tolist()
+            return True
+        chance = from_main_process(chance_of(np.asarray(state.start_errors), errors), self.accelerator.device)
+        return chance < self.max_chance
 
     def _record(self, record: dict) -> None:
         self.state.history.append(record)
@@ -220,8 +255,17 @@ class _Fit:
             self.checkpoints.save(self.state, self.modules, self.optimizer.optimizer, self.best)
 
     def _take_best(self) -> None:
-        if self.best and self.state.best_step != self.state.step:
+        state = self.state
+        if self.best and state.best_step != state.step:
             self.network.load_state_dict(self.best)
+            state.start_is_best = state.best_step == 0
+            if state.start_is_best:
+                info(
+                    f"{self.job.name}: no fine-tuned weights are better on the validation rows, by more than chance, than the frozen encoder with its "
+                    f"trained head ({state.best_score:.4f}), which is kept"
+                )
+        else:
+            put_weights(self.network, averages(self.job.methods, self.job.model))
         self.network.to("cpu").eval()
 
 
@@ -230,23 +274,6 @@ def min_progress_of(methods: Sequence[Method], labelled: bool = True) -> float:
     if not answers_trained(methods, labelled):
         return 1.0
     return max((method.min_progress for method in methods_with(methods, Schedules)), default=0.0)
-
-
-def make_optimizer(modules: nn.Module, settings: TrainSettings) -> torch.optim.Optimizer:
-    trained = [parameter for parameter in modules.parameters() if parameter.requires_grad]
-    if not trained:
-        raise NiwakiError("nothing is left to train: every parameter is frozen or packed")
-    groups = [
-        {"params": [p for p in trained if p.ndim > 1], "weight_decay": settings.weight_decay},
-        {"params": [p for p in trained if p.ndim <= 1], "weight_decay": 0.0},
-    ]
-    return torch.optim.AdamW(groups, lr=settings.lr, fused=True)
-
-
-def schedule(step: int, total: int, warmup: float) -> float:
-    """Learning-rate factor: linear warm-up, then linear decay that never quite reaches 0."""
-    rising = max(1, round(total * warmup))
-    return min((step + 1) / rising, (total - step) / max(1, total - rising)) if warmup else (total - step) / total
 
 
 def set_dropout(network: nn.Module, rate: float | None) -> None:

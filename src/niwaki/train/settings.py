@@ -2,17 +2,24 @@
 
 from typing import Literal
 
-from niwaki.core.settings import Settings, setting
+from niwaki.core.json_types import Json
+from niwaki.core.settings import setting
+from niwaki.train.auto_settings import AutoSettings
+from niwaki.train.schedules import Schedule
 
 
-class TrainSettings(Settings):
-    objective: str = setting("supervised", "what is minimized and how it is scored; see `niwaki list objectives`")
-    epochs: float = setting(3.0, "passes over the training rows; may be a part, like 0.5", gt=0, le=10_000)
-    lr: float = setting(5e-5, "highest learning rate, reached after the warm-up", gt=0, lt=1)
-    batch: int = setting(32, "rows per step", ge=1, le=65_536)
-    warmup: float = setting(
-        0.1, "share of all steps in which the learning rate rises; then it decays linearly to 0", ge=0, lt=1
+class TrainSettings(AutoSettings):
+    objective: str | Json = setting(
+        "supervised",
+        "what is minimized and how it is scored: a name, or { use = name, setting = value … }; see `niwaki list objectives`",
     )
+    optimizer: Literal["adamw", "muon"] = setting(
+        "adamw", "muon orthogonalizes the updates of the layers' matrices, for pretraining; other parameters use adamw"
+    )
+    schedule: Schedule = setting(
+        "linear", "how the learning rate falls after the warm-up; wsd holds it until the last fifth of the steps"
+    )
+    warmup: float = setting(0.1, "share of all steps in which the learning rate rises; then it decays to 0", ge=0, lt=1)
     weight_decay: float = setting(0.01, "weight decay of all matrices, not of norms and biases", ge=0)
     clip: float = setting(1.0, "maximum gradient norm", gt=0)
     dropout: float | None = setting(None, "share of activations dropped; none keeps the model's own value", ge=0, lt=1)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -19,6 +20,8 @@ from niwaki.train.precision import autocast
 
 @dataclass(frozen=True)
 class ModelValidation:
+    """For one state of the weights: logits are computed once."""
+
     model: Model
     collator: Collator
     precision: str
@@ -29,17 +32,30 @@ class ModelValidation:
         return self.collator.features.rows
 
     def logits(self) -> np.ndarray:
+        return self._logits
+
+    @cached_property
+    def _logits(self) -> np.ndarray:
         return logits_of(self.model, self.collator, self.precision)
 
     @torch.no_grad()
     def passes(self, objective: Objective) -> Iterator[tuple[Outputs, Batch]]:
-        with evaluating(self.model):
+        with evaluating(self.model, objective.helpers):
             for number, rows in enumerate(sorted_batches(self.collator.lengths, ROWS, TOKENS)):
                 generator = generator_of(self.seed, "validation", number)
-                batch = objective.batch(self.collator.batch(rows), generator)
                 with autocast(self.precision, self.collator.device):
+                    batch = objective.batch(self.collator.batch(rows), generator)
                     outputs = forward(self.model.anatomy, batch, objective.activations)
                 yield outputs, batch
+
+
+def chance_of(before: np.ndarray, after: np.ndarray) -> float:
+    """The probability that at least as many of the rows whose error changed improved, if each were as likely to improve as to become
+    worse (one-sided sign test). 1 if no error changed."""
+    from scipy.stats import binom
+
+    improved, worse = int((after < before).sum()), int((after > before).sum())
+    return float(binom.sf(improved - 1, improved + worse, 0.5))
 
 
 def generator_of(seed: int, *path: str | int) -> torch.Generator:

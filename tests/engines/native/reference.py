@@ -35,11 +35,22 @@ class Reference:
         program, rows = self.program, self.embed(ids, types)
         for number in program.order:
             rows = self.layer(program.layers[number], rows)
-        rows = rows if program.per_token else rows[:1]
+        rows = rows if program.per_token else self.pooled(rows)
         for number, linear in enumerate(program.head):
             rows = self.linear(linear, rows)
             rows = ACTIVATIONS[program.head_activation](rows) if number < len(program.head) - 1 else rows
         return rows.numpy()
+
+    def pooled(self, rows: torch.Tensor) -> torch.Tensor:
+        """(1, width)."""
+        modes = {
+            "cls": rows[:1],
+            "mean": rows.mean(0, keepdim=True),
+            "max": rows.amax(0, keepdim=True),
+            "mean_sqrt_len_tokens": rows.sum(0, keepdim=True) / len(rows) ** 0.5,
+        }
+        found = modes[self.program.pooling]
+        return functional.normalize(found) if self.program.unit_length else found
 
     def embed(self, ids: np.ndarray, types: np.ndarray) -> torch.Tensor:
         program = self.program

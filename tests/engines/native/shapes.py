@@ -8,6 +8,7 @@ import numpy as np
 from niwaki.engines.exits import layer_ranges
 from niwaki.engines.native import program as p
 from niwaki.engines.native import stores as s
+from niwaki.engines.native.library import POOLING
 from niwaki.engines.native.network import Network
 
 VOCABULARY, LABELS = 40, 7
@@ -122,6 +123,7 @@ class Drawn:
                 heads=[0],
             )
         layers = [self._layer(width) for _ in range(self.draw.integers(1, 4))]
+        per_token = self.chance(0.4)
         return p.Program(
             tokens=self.store(VOCABULARY, narrow if widen else embedded, 1.0),
             widen=self.linear(embedded, narrow) if widen else None,
@@ -135,7 +137,9 @@ class Drawn:
             order=[int(one) for one in self.draw.integers(0, len(layers), self.draw.integers(1, 5))],
             head=self._head(width),
             head_activation=self.activation(),
-            per_token=self.chance(0.4),
+            per_token=per_token,
+            pooling="cls" if per_token else str(self.draw.choice(POOLING)),
+            unit_length=not per_token and self.chance(0.3),
         )
 
 

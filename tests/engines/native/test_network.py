@@ -9,6 +9,7 @@ from niwaki.engines.native import library as c
 from niwaki.engines.native.network import Network
 from niwaki.engines.native.translate import translate
 from niwaki.models.edits.int8 import Int8
+from niwaki.models.edits.replace_part import ReplacePart
 from niwaki.models.forward import run_padded
 from niwaki.models.ties import unique_tensors
 
@@ -67,6 +68,18 @@ def test_widths_and_lengths(kernels, family, shape, whole):
     np.testing.assert_allclose(together, wanted, atol=0.12 * coarser(kernels) * np.abs(wanted).max() if whole else 1e-4)
 
 
+@pytest.mark.parametrize("mode", c.POOLING)
+@pytest.mark.parametrize(
+    "settings", [{"normalize": True}, {"normalize": False, "dense": True}], ids=["matrix", "dense"]
+)
+def test_heads_on_pooled_tokens(kernels, mode, settings):
+    model = tiny.model("bert", width=60, heads=3)
+    model.apply_edit(ReplacePart(slot="head", part="pooled", settings={"mode": mode, **settings}))
+    together, alone, wanted = compared(model, kernels, LENGTHS)
+    np.testing.assert_array_equal(together, alone)
+    np.testing.assert_allclose(together, wanted, atol=1e-4)
+
+
 @pytest.mark.parametrize("family", ["bert", "mpnet"])
 def test_attention_with_8_bit_keys_and_values(kernels, family, monkeypatch):
     """Texts long enough for it; nearer to torch than a text whose last token is another."""
@@ -107,7 +120,7 @@ def test_nearly_zero_neuron_is_computed(kernels):
     np.testing.assert_allclose(together, wanted, atol=0.12 * coarser(kernels) * np.abs(wanted).max())
 
 
-@pytest.mark.parametrize("family", tiny.FAMILIES)
+@pytest.mark.parametrize("family", tiny.ENCODING)
 def test_padding_token_inside_a_text_is_computed(kernels, family):
     """Some families give it a position of its own, and do not count it."""
     model = tiny.model(family)

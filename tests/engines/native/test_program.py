@@ -87,6 +87,13 @@ def runs(saved, family="bert"):
     return Network(*read_program(saved[family][0]), "here")
 
 
+@pytest.mark.parametrize("change", [{"pooling": "mean"}, {"unit_length": True}], ids=str)
+def test_a_head_for_every_token_that_pools_is_rejected(saved, change):
+    _, program, tensors = saved["bert"]
+    with pytest.raises(InputError, match="head is for every token, and pools"):
+        Parts(Program(**program | {"per_token": True} | change), tensors, "here")
+
+
 def test_empty_batch_gives_no_logits(saved):
     assert runs(saved)(np.zeros(0), np.zeros(0), np.zeros(0)).shape == (0, 2)
 

@@ -72,7 +72,7 @@ def test_packed_cut_and_shared_afterwards(tmp_path):
     assert in_engine(model, tmp_path) < 0.2
 
 
-def test_what_is_packed_stays_packed(tmp_path):
+def test_packed_weights_stay_packed(tmp_path):
     model = tiny.model("bert")
     model.apply_edit(Int8())
     model.apply_edit(Kronecker(sizes=sizes(model)))

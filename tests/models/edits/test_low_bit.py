@@ -17,7 +17,7 @@ from niwaki.models.embedding_tables import all_tables
 from niwaki.models.forward import run_padded
 from niwaki.models.model import Model, load_folder, skeleton_of
 from niwaki.models.module_paths import to_dense
-from niwaki.models.networks.lstm import Int8BiLstm
+from niwaki.models.networks.lstm import Int8Lstm
 from niwaki.models.packed.low_bit import LowBit as Store
 from niwaki.models.packed.store import StoredLinear, StoredTable
 
@@ -58,7 +58,7 @@ def test_a_model_multiplies_by_its_nearest_levels_and_is_loaded_again(family, ba
     shape = skeleton_of(tmp_path)
     for path in paths:
         form = shape.network.get_submodule(path)
-        assert isinstance(form, StoredLinear | StoredTable | Int8BiLstm)
+        assert isinstance(form, StoredLinear | StoredTable | Int8Lstm)
         assert {name: value.shape for name, value in form.state_dict().items()} == {
             name: value.shape for name, value in model.network.get_submodule(path).state_dict().items()
         }
@@ -91,7 +91,7 @@ def test_the_file_takes_the_bits_that_are_claimed(base, bits, tmp_path):
     assert size == pytest.approx(numbers * (bits + 16 / 110) / 8 + 4 * small, rel=0.005)
 
 
-def test_what_is_shared_stays_shared():
+def test_shared_modules_stay_shared():
     model = tiny.model("bert")
     model.apply_edit(Share(of=[0, 0, 2]))
     model.apply_edit(LowBit(base=4))

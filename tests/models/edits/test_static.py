@@ -14,7 +14,7 @@ from niwaki.models.edits.share import Share
 from niwaki.models.edits.static import Static
 from niwaki.models.forward import run_padded
 from niwaki.models.model import Model, load_folder
-from niwaki.models.networks.lstm import Int8BiLstm
+from niwaki.models.networks.lstm import Int8Lstm
 from niwaki.models.packed.int8 import Int8Embedding
 from niwaki.models.packed.rounding import range_of
 from niwaki.models.packed.static import StaticInt8Linear
@@ -35,8 +35,7 @@ def packed(family: str) -> Model:
 def test_saved_loaded_and_in_the_engine_it_gives_the_same(family, tmp_path):
     model = packed(family)
     assert all(
-        isinstance(model.network.get_submodule(path), StaticInt8Linear | Int8BiLstm)
-        for path in model.anatomy.matrices()
+        isinstance(model.network.get_submodule(path), StaticInt8Linear | Int8Lstm) for path in model.anatomy.matrices()
     )
     assert isinstance(model.anatomy.tokens, Int8Embedding)
     model.save(tmp_path)

@@ -32,6 +32,7 @@ CHARACTERS, CHARACTER_BYTES, MAX_WORD_CHARACTERS, MAX_SPECIAL = (
 FAST = ("amx", "avx512", "avx_vnni", "avx2")  # fastest first
 KERNELS = (*FAST, "amx_in_c", "avx_vnni_evex", "plain")  # the last three are for tests
 ACTIVATIONS = ("none", "gelu", "gelu_tanh", "relu", "tanh", "silu")
+POOLING = ("cls", "mean", "max", "mean_sqrt_len_tokens")  # in the order of native.h
 REQUIREMENTS = "it needs a C compiler (gcc or clang) when niwaki is installed, and an x86 processor with AVX2"
 
 
@@ -75,7 +76,16 @@ class Model(Structure):
         ("project", Linear),
         *(
             (name, c_int32)
-            for name in ("first_position", "width", "depth", "per_token", "head_parts", "head_activation")
+            for name in (
+                "first_position",
+                "width",
+                "depth",
+                "per_token",
+                "head_parts",
+                "head_activation",
+                "pooling",
+                "unit_length",
+            )
         ),
         ("layers", POINTER(Layer)),
         ("order", c_void_p),

@@ -134,6 +134,8 @@ class _Layout:
             per_token=program.per_token,
             head_parts=len(program.head),
             head_activation=c.ACTIVATIONS.index(program.head_activation),
+            pooling=c.POOLING.index(program.pooling),
+            unit_length=program.unit_length,
             layers=layers,
             order=order.ctypes.data,
             head=head,

@@ -74,7 +74,7 @@ class Layer(Settings):
 
 
 class Program(Settings):
-    """A post-norm encoder, with a head on the first token or on every token."""
+    """A post-norm encoder, with a head on the first token, on pooled tokens, or on every token."""
 
     version: Literal[2] = 2  # version 1 had no digests (program_file.py)
     tokens: Store  # (vocabulary, hidden size)
@@ -90,6 +90,8 @@ class Program(Settings):
     head: Annotated[list[Linear], Field(min_length=1, max_length=4)]
     head_activation: Activation = "none"  # between the matrices of the head
     per_token: bool = False
+    pooling: Literal["cls", "mean", "max", "mean_sqrt_len_tokens"] = "cls"  # what the head reads of each text
+    unit_length: bool = False  # whether that is scaled to length 1
 
 
 class Sizes(NamedTuple):
@@ -156,6 +158,8 @@ class Parts:
             self._layer(layer, width, longest, f"layer {number}")
         if not all(0 <= number < len(program.layers) for number in program.order):
             raise ProgramError(f"its order names layers that are not there (there are {len(program.layers)})")
+        if program.per_token and (program.pooling != "cls" or program.unit_length):
+            raise ProgramError("its head is for every token, and pools them")
         labels = width
         for number, linear in enumerate(program.head):
             labels = self._linear(linear, labels, f"head {number}")

@@ -57,6 +57,8 @@ class _Translator:
             raise InputError(
                 f"native engine: it runs encoders with attention, which '{self.network.config.model_type}' does not have"
             )
+        if anatomy.is_causal:
+            raise InputError("native engine: its attention reads whole texts, and this network is causal; use onnx")
         translated(anatomy.head, "head", HEADS)
         return p.Program(
             **getattr(self, translated(anatomy.inputs, "input stage", INPUTS))(),
@@ -65,6 +67,8 @@ class _Translator:
             head=[self.linear(path) for path in (*anatomy.head.inner, anatomy.head.final)],
             head_activation=anatomy.head.activation,
             per_token=anatomy.per_token,
+            pooling=anatomy.head.pooling,
+            unit_length=anatomy.head.unit_length,
         )
 
     def token_embeddings(self) -> Json:

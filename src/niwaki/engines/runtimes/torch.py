@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from niwaki.answers._forced_decoding import LABELS
 from niwaki.engines.exits import NO_HIDDEN_STATES, ActiveBatch, PaddedBatch, layer_ranges
 from niwaki.engines.generation import search_of
 from niwaki.engines.runtime import Arrays, EarlyExitRuntime
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+    from niwaki.models.head import Head
 
 
 class Torch(EarlyExitRuntime):
@@ -20,15 +23,17 @@ class Torch(EarlyExitRuntime):
     is_timed: ClassVar[bool] = False  # it takes seconds to import
     supports_seq2seq: ClassVar[bool] = True
 
-    def __init__(self, folder: Path, threads: int) -> None:
+    def __init__(self, folder: Path, threads: int, head: "Head | None" = None) -> None:
+        """`head` asks for another head than the one that the folder's config names."""
         from niwaki.models.model import load_folder
+        from niwaki.models.pairs import reads_token_types
 
         super().__init__(folder, threads)
-        model = load_folder(folder)
+        model = load_folder(folder, head)
         self.network, self.anatomy = model.network.eval(), model.anatomy
         self.search = search_of(folder) if self.anatomy.is_seq2seq else None
         self.generates = self.search is not None
-        if not self.anatomy.family.inputs.uses_token_types:
+        if not reads_token_types(self.anatomy):
             self.inputs = ("input_ids", "attention_mask")
 
     def logits(self, arrays: Arrays) -> np.ndarray:
@@ -70,7 +75,7 @@ class Torch(EarlyExitRuntime):
         """Calls a function of tensors with arrays; floats are converted to the precision of the network and back."""
         import torch
 
-        names = {*self.inputs, "hidden_states"}
+        names = {*self.inputs, "hidden_states", *([LABELS] if self.generates else [])}
         tensors = {name: torch.from_numpy(array) for name, array in arrays.items() if name in names}
         dtype = next(self.network.parameters()).dtype
         with torch.inference_mode():

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from niwaki.answers._answer_type import Input
+from niwaki.models.linear_model import moments
 
 Vectors = Callable[[Sequence[Input]], np.ndarray]  # texts, or sentences as words, to (texts, width) or (words, width)
 
@@ -17,8 +18,7 @@ class Dense:
         sides = self._sides(inputs)
         self.centre_ = np.mean([side.mean(axis=0) for side in sides], axis=0)
         features = combined(sides, self.centre_)
-        self.mean_, self.scale_ = features.mean(axis=0), features.std(axis=0)
-        self.scale_[self.scale_ < 1e-6] = 1
+        self.mean_, self.scale_ = moments(features)
         return self._standard(features)
 
     def transform(self, inputs: Sequence[Input]) -> np.ndarray:

@@ -10,11 +10,11 @@ import pyarrow as pa
 
 from niwaki.answers._answer_type import Input, Value, chunked
 from niwaki.answers.roles import split
+from niwaki.models import linear_model
+from niwaki.models.linear_model import MANY_LABELS, STRENGTHS
 from niwaki.tasks._task import Task
 
 SPARSE = (0.1, 1.0)  # inverse penalties, the strongest penalty first
-DENSE = (0.0003, 0.003, 0.03, 0.3)  # standardized features need stronger penalties
-MANY_LABELS = 50  # with more, least squares: a logistic regression would take minutes
 Matrix = Any  # (rows, features): an array, or a sparse matrix
 Predict = Callable[[Matrix, Sequence[Input]], list[Value]]
 
@@ -38,7 +38,7 @@ class LinearModel:
         inputs, gold = task.inputs(train), task.gold(train)
         for features in tried:
             train_matrix = features.fit(items(inputs))
-            strengths = DENSE if isinstance(train_matrix, np.ndarray) else SPARSE
+            strengths = STRENGTHS if isinstance(train_matrix, np.ndarray) else SPARSE
             models = [trained(task, train_matrix, inputs, gold, strength) for strength in strengths]
             for predict, values in zip(models, answered(features, models, self.inputs), strict=True):
                 score = task.scorer.scores(task.scorer.example_stats(values, validation))[task.metric]
@@ -93,11 +93,9 @@ def labels(task: Task, train_matrix: Matrix, inputs: object, gold: Sequence[Valu
 
 def number(task: Task, train_matrix: Matrix, inputs: object, gold: Sequence[Value], strength: float) -> Predict:
     """Ridge regression, clipped to the range of the train rows."""
-    from sklearn.linear_model import Ridge
-
     low, high = min(gold), max(gold)
     mean, scale = float(np.mean(gold)), float(np.std(gold)) or 1.0
-    model = Ridge(alpha=1 / strength, random_state=0).fit(train_matrix, (np.asarray(gold) - mean) / scale)
+    model = linear_model.regressor(strength).fit(train_matrix, (np.asarray(gold) - mean) / scale)
     return lambda matrix, inputs: np.clip(model.predict(matrix) * scale + mean, low, high).astype(float).tolist()
 
 
@@ -140,14 +138,14 @@ KINDS = {"label": label, "labels": labels, "number": number, "tags": tags, "choi
 
 def classifier(train_matrix: Matrix, strength: float, labels: int) -> Any:
     """A linear SVM for sparse features, logistic regression for dense ones."""
-    from sklearn.linear_model import LogisticRegression, RidgeClassifier
+    from sklearn.linear_model import RidgeClassifier
     from sklearn.svm import LinearSVC
 
     if not isinstance(train_matrix, np.ndarray):
         return LinearSVC(C=strength, random_state=0)
-    if labels > MANY_LABELS:
+    if labels > MANY_LABELS:  # least squares
         return RidgeClassifier(alpha=1 / strength, random_state=0)
-    return LogisticRegression(C=strength, max_iter=100, random_state=0)
+    return linear_model.classifier(strength)
 
 
 def stacked(parts: list[Matrix]) -> Matrix:

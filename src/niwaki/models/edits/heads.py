@@ -39,7 +39,12 @@ def cut_heads(layer: Layer, heads: list[int], once: SharedReplacement) -> None:
         layer.replace(part, once(layer.part(part), lambda old: cut_linear(old, outputs=rows)))
     layer.replace("out", once(layer.part("out"), lambda old: cut_linear(old, inputs=rows)))
     module = layer.part("attention_module")
-    for name, value in (("num_attention_heads", len(heads)), ("n_heads", len(heads)), ("all_head_size", len(rows))):
+    for name, value in (
+        ("num_attention_heads", len(heads)),
+        ("n_heads", len(heads)),
+        ("all_head_size", len(rows)),
+        ("split_size", len(rows)),
+    ):
         if hasattr(module, name):
             setattr(module, name, value)
 

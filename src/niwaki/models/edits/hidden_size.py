@@ -3,7 +3,7 @@
 from functools import partial
 
 from niwaki.models.anatomy import Anatomy, Network
-from niwaki.models.edit import Edit, resolve_indices
+from niwaki.models.edit import Edit, reject_language_model, resolve_indices
 from niwaki.models.embedding_tables import all_tables, embedding_norms
 from niwaki.models.module_paths import SharedReplacement, replace_modules
 from niwaki.models.sizes import update_heads
@@ -15,6 +15,7 @@ class HiddenSize(Edit):
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
         anatomy.require_layers("hidden_size")
+        reject_language_model(anatomy, "hidden_size")
         keep = resolve_indices(self.keep, anatomy.hidden_size, "hidden_size")
         cut_embeddings(network, anatomy, keep)
         once = SharedReplacement()

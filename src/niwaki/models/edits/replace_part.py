@@ -58,6 +58,8 @@ class ReplacePart(Edit):
         module = self._built(kind, like, anatomy.hidden_size, settings, int(network.config.num_labels))
         for path in filter(None, (*old.inner, old.final)):
             network.set_submodule(path, nn.Identity())
+        if not anatomy.layers:
+            network.remove_head()
         network._modules.pop(HEAD, None)
         network.add_module(HEAD, module)
 

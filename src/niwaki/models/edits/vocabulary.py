@@ -2,7 +2,7 @@
 
 from niwaki.core.errors import InputError
 from niwaki.models.anatomy import Anatomy, Network
-from niwaki.models.edit import Edit, resolve_indices
+from niwaki.models.edit import Edit, reject_language_model, resolve_indices
 from niwaki.models.embedding_tables import whole_token_tables
 from niwaki.models.slicing import cut_table
 
@@ -11,6 +11,7 @@ class Vocabulary(Edit):
     keep: list[int] | int  # token ids, or the number of first ids; the old id keep[i] becomes i
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
+        reject_language_model(anatomy, "vocabulary")
         keep = resolve_indices(self.keep, anatomy.tokens.num_embeddings, "vocabulary")
         if any(network.get_submodule(path) is anatomy.tokens for path in whole_token_tables(anatomy)[1:]):
             raise InputError(

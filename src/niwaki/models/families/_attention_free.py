@@ -35,5 +35,5 @@ class AttentionFree(Family):
         from niwaki.models.block import Block
 
         count = len(network.hidden)
-        readers = [*(f"hidden.{number}" for number in range(1, count)), "classifier"]
+        readers = [*(f"hidden.{number}" for number in range(1, count)), "classifier"][:count]
         return [Block(network, f"hidden.{number}", reader, key="hidden_size") for number, reader in enumerate(readers)]

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from niwaki.models.family import Family, HeadPaths, InputPaths, LayerPaths, Network
+from niwaki.models.family import Family, HeadPaths, InputPaths, LayerPaths, Network, VocabularyPaths
 
 if TYPE_CHECKING:
     from torch import nn
@@ -26,7 +26,15 @@ class Albert(Family):
         out_dropout="attention.output_dropout",
     )
     inputs = InputPaths(projection="encoder.embedding_hidden_mapping_in")
-    head = HeadPaths(inner=("albert.pooler",))
+    head = HeadPaths(
+        inner=("albert.pooler",),
+        vocabulary=VocabularyPaths(
+            dense="predictions.dense",
+            activation="predictions.activation",
+            norm="predictions.LayerNorm",
+            table="predictions.decoder",
+        ),
+    )
     tokenizers = ("Albert",)
 
     @classmethod

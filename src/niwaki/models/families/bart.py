@@ -54,7 +54,7 @@ class Bart(SharedTable):
     keys = ConfigKeys(
         depth="encoder_layers", hidden_size="d_model", heads="encoder_attention_heads", ffn_size="encoder_ffn_dim"
     )
-    decoder = DecoderPaths("model.decoder.layers", OWN, CROSS)
+    decoder: ClassVar[DecoderPaths] = DecoderPaths("model.decoder.layers", OWN, CROSS)
     tokenizers: ClassVar[tuple[str, ...]] = ("Bart",)
     first_position: ClassVar[int] = 2  # rows of a position table before the first token's
 

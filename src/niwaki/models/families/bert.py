@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from niwaki.models.family import Family, HeadPaths, LayerPaths
+from niwaki.models.family import Family, HeadPaths, LayerPaths, VocabularyPaths
 
 
 class Bert(Family):
@@ -22,5 +22,14 @@ class Bert(Family):
         out_dropout="attention.output.dropout",
         ffn_dropout="output.dropout",
     )
-    head = HeadPaths(inner=("bert.pooler.dense",))
+    head = HeadPaths(
+        inner=("bert.pooler.dense",),
+        vocabulary=VocabularyPaths(
+            dense="cls.predictions.transform.dense",
+            activation="cls.predictions.transform.transform_act_fn",
+            norm="cls.predictions.transform.LayerNorm",
+            table="cls.predictions.decoder",
+            may_be_causal=True,
+        ),
+    )
     tokenizers: ClassVar[tuple[str, ...]] = ("Bert", "Herbert")

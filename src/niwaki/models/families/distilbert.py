@@ -1,6 +1,6 @@
 """DistilBERT (Sanh et al. 2019): no token types, a ReLU head."""
 
-from niwaki.models.family import ConfigKeys, Family, HeadPaths, InputPaths, LayerPaths
+from niwaki.models.family import ConfigKeys, Family, HeadPaths, InputPaths, LayerPaths, VocabularyPaths
 
 
 class DistilBert(Family):
@@ -21,6 +21,12 @@ class DistilBert(Family):
         ffn_dropout="ffn.dropout",
     )
     inputs = InputPaths(other_tables=("embeddings.position_embeddings",), uses_token_types=False)
-    head = HeadPaths(inner=("pre_classifier",), activation="relu")
+    head = HeadPaths(
+        inner=("pre_classifier",),
+        activation="relu",
+        vocabulary=VocabularyPaths(
+            dense="vocab_transform", activation="activation", norm="vocab_layer_norm", table="vocab_projector"
+        ),
+    )
     keys = ConfigKeys(depth="n_layers", hidden_size="dim", heads="n_heads", ffn_size="hidden_dim")
     tokenizers = ("DistilBert",)

@@ -1,7 +1,7 @@
 """ELECTRA (Clark et al. 2020): BERT's layers behind an embedding that may be narrower."""
 
 from niwaki.models.families.bert import Bert
-from niwaki.models.family import HeadPaths, InputPaths
+from niwaki.models.family import DetectorPaths, HeadPaths, InputPaths, VocabularyPaths
 
 
 class Electra(Bert):
@@ -13,5 +13,14 @@ class Electra(Bert):
         final="classifier.out_proj",
         dropout="classifier.dropout",
         dropout_first=True,
+        vocabulary=VocabularyPaths(
+            dense="generator_predictions.dense",
+            norm="generator_predictions.LayerNorm",
+            table="generator_lm_head",
+            may_be_causal=True,
+        ),
+        detector=DetectorPaths(
+            dense="discriminator_predictions.dense", final="discriminator_predictions.dense_prediction"
+        ),
     )
     tokenizers = ("Electra",)

@@ -1,13 +1,15 @@
 """Marian (Junczys-Dowmunt et al. 2018): BART's layers, sinusoidal positions, and no norm behind the embeddings."""
 
 from dataclasses import replace
+from typing import ClassVar
 
 from niwaki.core.errors import InputError
 from niwaki.models.families.bart import Bart
-from niwaki.models.family import Config, Network
+from niwaki.models.family import Config, DecoderPaths, Network
 
 
 class Marian(Bart):
+    decoder: ClassVar[DecoderPaths] = replace(Bart.decoder, begins_with_bos=False)
     inputs = replace(Bart.inputs, norms=())
     tokenizers = ()
     first_position = 0

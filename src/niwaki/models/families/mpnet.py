@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from niwaki.models.family import Family, HeadPaths, InputPaths, LayerPaths, Network, RelativeBias
+from niwaki.models.family import Family, HeadPaths, InputPaths, LayerPaths, Network, RelativeBias, VocabularyPaths
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -39,7 +39,11 @@ class MPNet(Family):
     )
     inputs = InputPaths(other_tables=("embeddings.position_embeddings",), uses_token_types=False, skipped_positions=2)
     head = HeadPaths(
-        inner=("classifier.dense",), final="classifier.out_proj", dropout="classifier.dropout", dropout_first=True
+        inner=("classifier.dense",),
+        final="classifier.out_proj",
+        dropout="classifier.dropout",
+        dropout_first=True,
+        vocabulary=VocabularyPaths(dense="lm_head.dense", norm="lm_head.layer_norm", table="lm_head.decoder"),
     )
     relative = Buckets()
     tokenizers = ("MPNet",)

@@ -1,13 +1,19 @@
 """RoBERTa (Liu et al. 2019): BERT's layers, positions counted from after the padding token."""
 
 from niwaki.models.families.bert import Bert
-from niwaki.models.family import HeadPaths, InputPaths
+from niwaki.models.family import HeadPaths, InputPaths, VocabularyPaths
 
 
 class Roberta(Bert):
     body = "roberta"
     inputs = InputPaths(uses_token_types=False, skipped_positions=2)
     head = HeadPaths(
-        inner=("classifier.dense",), final="classifier.out_proj", dropout="classifier.dropout", dropout_first=True
+        inner=("classifier.dense",),
+        final="classifier.out_proj",
+        dropout="classifier.dropout",
+        dropout_first=True,
+        vocabulary=VocabularyPaths(
+            dense="lm_head.dense", norm="lm_head.layer_norm", table="lm_head.decoder", may_be_causal=True
+        ),
     )
     tokenizers = ("Roberta", "XLMRoberta", "Camembert")

@@ -77,9 +77,16 @@ class T5(SharedTable):
     )
     inputs = InputPaths(token_table="shared", norms=(), uses_token_types=False, limited=False, part="shared_table")
     borrowers = ("encoder.embed_tokens", "decoder.embed_tokens", "lm_head")
-    keys = ConfigKeys(depth="num_layers", hidden_size="d_model", heads="num_heads", ffn_size="d_ff")
+    keys = ConfigKeys(depth="num_layers", hidden_size="d_model", heads="num_heads", ffn_size="d_ff", head_size="d_kv")
     decoder = DecoderPaths(
-        "decoder.block", OWN, CROSS, "num_decoder_layers", heads_key="num_heads", ffn_size_key="d_ff", part="relative"
+        "decoder.block",
+        OWN,
+        CROSS,
+        "num_decoder_layers",
+        heads_key="num_heads",
+        ffn_size_key="d_ff",
+        part="relative",
+        begins_with_bos=False,
     )
     relative = FirstLayerBias()
     tokenizers = ("T5",)

@@ -37,7 +37,7 @@ class Body(nn.Module):
     states: int  # size of a token's state
     pooled: int  # size of a text's vector
 
-    def __init__(self, config: Any) -> None:
+    def __init__(self, config: PretrainedConfig) -> None:
         super().__init__()
         self.embeddings: Any = nn.Module()
         self.embeddings.word_embeddings = nn.Embedding(config.vocab_size, config.embedding_size)
@@ -63,10 +63,15 @@ class AttentionFreeModel(CallableNetwork, PreTrainedModel):
         super().__init__(config)
         self.body = self.body_class(config)
         self.dropout = nn.Dropout(config.hidden_dropout_prob)
+        self.add_head()
+        self.post_init()
+
+    def add_head(self) -> None:
+        """Hidden layers and the matrix that gives logits."""
+        config: PretrainedConfig = self.config
         widths = [self.features(), *[config.hidden_size] * self.hidden_layers()]
         self.hidden = nn.ModuleList(nn.Linear(*sizes) for sizes in pairwise(widths))
-        self.classifier = nn.Linear(widths[-1], config.num_labels)
-        self.post_init()
+        self.classifier = nn.Linear(widths[-1], config.num_labels or 0)
 
     def features(self) -> int:
         """Input size of the first hidden layer."""
@@ -79,6 +84,21 @@ class AttentionFreeModel(CallableNetwork, PreTrainedModel):
         """Input of the hidden layers: (batch, features), or (batch, tokens, features) for token-level heads."""
         raise NotImplementedError
 
+    @property
+    def state_sizes(self) -> list[int]:
+        """Numbers of a token in each of `states`."""
+        config: PretrainedConfig = self.config
+        return [config.embedding_size, self.body.states]
+
+    @property
+    def depths(self) -> list[list[nn.Module]]:
+        """Modules on top of each other, from the input up."""
+        return []
+
+    def remove_head(self) -> None:
+        """Removes the hidden layers, before another head is put in."""
+        del self.hidden[:]
+
     def logits(self, ids: Tensor, mask: Tensor) -> Tensor:
         return self.answer(self.states(ids, mask)[-1], ids, mask)
 
@@ -88,7 +108,8 @@ class AttentionFreeModel(CallableNetwork, PreTrainedModel):
         vectors = self.dropout(vectors * mask[..., None].to(vectors.dtype))
         return vectors, self.body(vectors, mask)
 
-    def answer(self, states: Tensor, ids: Tensor, mask: Tensor) -> Tensor:
+    def answer(self, states: Tensor, ids: Tensor, mask: Tensor, predicted: Tensor | None = None) -> Tensor:
+        """Logits of the last states. `predicted` (batch, tokens) names the tokens whose logits a language model computes."""
         texts = texts_of(ids, mask, self.config.sep_token_id, self.config.niwaki_texts)
         found = self.dropout(self.read(states, ids, texts))
         for layer in self.hidden:

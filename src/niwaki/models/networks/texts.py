@@ -24,6 +24,18 @@ def highest(states: Tensor, texts: Tensor) -> Tensor:
     return apart.amax(dim=2) * texts.amax(dim=2)[..., None]
 
 
+def last(states: Tensor, texts: Tensor) -> Tensor:
+    """The state of each text's last token (batch, texts, width); 0 for an empty text."""
+    behind = later(texts.transpose(1, 2), 1).transpose(1, 2)  # whether the next token is of the text too
+    return (texts * (1 - behind)).to(states.dtype) @ states
+
+
+def first(states: Tensor, texts: Tensor) -> Tensor:
+    """The state of each text's first token (batch, texts, width); 0 for an empty text."""
+    counted = torch.cumsum(texts, dim=2)  # 1 from the first token to the second
+    return (texts * (counted == 1).to(texts.dtype)).to(states.dtype) @ states
+
+
 def mean(states: Tensor, texts: Tensor) -> Tensor:
     """The mean over each text's tokens (batch, texts, width); 0 for an empty text."""
     return (texts / texts.sum(dim=2, keepdim=True).clamp(min=1)).to(states.dtype) @ states

@@ -8,8 +8,9 @@ from pathlib import Path
 import torch
 
 from niwaki.core.model_integrity import MODEL
+from niwaki.core.seeds import derive
 from niwaki.meter.ledger import Attempt
-from niwaki.objectives import OBJECTIVES
+from niwaki.objectives._factory import make_objective
 from niwaki.objectives._objective import Objective
 from niwaki.run.plan import Plan, PlannedStage
 from niwaki.tasks._task import Task
@@ -41,11 +42,13 @@ class StageJob:
     def objective(self) -> Objective:
         """What the stage minimizes."""
         train = self.stage.spec.train or TrainSettings()
-        return OBJECTIVES.load(train.objective, Objective)(self.task)
+        return make_objective(train.objective, self.task)
 
     @property
     def seed(self) -> int:
-        return self.plan.recipe.seed
+        """The seed of the stage's random numbers."""
+        seed, replica = self.plan.recipe.seed, self.stage.spec.replica
+        return derive(seed, "replica", replica) if replica else seed
 
     @cached_property
     def device(self) -> torch.device:

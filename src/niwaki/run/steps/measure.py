@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import numpy as np
-import torch
 
 from niwaki import __version__
 from niwaki.answers._answer_type import EncodedInputs
@@ -14,8 +13,7 @@ from niwaki.core.model_integrity import MODEL, RESULT
 from niwaki.engines.predictor import Predictor
 from niwaki.evaluate.footprint import footprint
 from niwaki.evaluate.quality import quality
-from niwaki.models.forward import run_padded
-from niwaki.models.model import Model, load_folder
+from niwaki.models.model import Model
 from niwaki.run.plan import versions
 from niwaki.run.steps.job import StageJob
 from niwaki.tasks._task import Task
@@ -30,7 +28,7 @@ def measure(job: StageJob, model: Model, folder: Path, state: TrainerState | Non
     predictor = Predictor(folder / MODEL)
     example_stats = {part: _example_stats(job.task, predictor, part) for part in job.task.data.tests}
     np.save(folder / EXAMPLE_STATS, example_stats["test"], allow_pickle=False)
-    scores = {part: quality(job.task, stats, job.seed) for part, stats in example_stats.items()}
+    scores = {part: quality(job.task, stats, job.plan.recipe.seed) for part, stats in example_stats.items()}
     score = scores.pop("test")
     info(f"{job.name}: {score['metric']} {score['value']:.4f} ({score['low']:.3f} to {score['high']:.3f})")
     tokens = round(float(np.mean(_test_rows(job.task, predictor, FOOTPRINT_ROWS).ids.lengths)))
@@ -43,7 +41,7 @@ def measure(job: StageJob, model: Model, folder: Path, state: TrainerState | Non
         **footprint(model, folder / MODEL, tokens),
         "training": _training(state) if state else None,
         "engine": predictor.engine,
-        "parity": parity(load_folder(folder / MODEL), predictor, _test_rows(job.task, predictor, PARITY_ROWS)),
+        "parity": parity(predictor, _test_rows(job.task, predictor, PARITY_ROWS)),
         "spent": job.attempt.window.peek().to_dict(),
         "niwaki": __version__,
         "versions": versions(),
@@ -52,7 +50,12 @@ def measure(job: StageJob, model: Model, folder: Path, state: TrainerState | Non
 
 
 def _training(state: TrainerState) -> Json:
-    return {"steps": state.step, "best_step": state.best_step, "best_score": state.best_score}
+    return {
+        "steps": state.step,
+        "best_step": state.best_step,
+        "best_score": state.best_score,
+        "start_is_best": state.start_is_best,
+    }
 
 
 def _example_stats(task: Task, predictor: Predictor, part: str) -> np.ndarray:
@@ -64,18 +67,10 @@ def _test_rows(task: Task, predictor: Predictor, count: int) -> EncodedInputs:
     return predictor.tokenize(task.inputs(task.splits()["test"].slice(0, count)))
 
 
-@torch.no_grad()
-def parity(model: Model, predictor: Predictor, rows: EncodedInputs) -> float:
+def parity(predictor: Predictor, rows: EncodedInputs) -> float:
     """Largest absolute difference between the logits of the engine and of torch: rounding error for floats, more for integers.
     For seq2seq models the log-probabilities of the generated texts are compared."""
-    if model.anatomy.is_seq2seq:
-        torch_logits = Predictor(predictor.folder, "torch").logits(rows)
-        return float(np.abs(torch_logits[:, 0] - predictor.logits(rows)[:, 0]).max())
-    model.network.eval()
-    outputs = []
-    for number, length in enumerate(rows.ids.lengths):
-        ids, types = (torch.from_numpy(part[number].astype(np.int64))[None] for part in (rows.ids, rows.types))
-        inputs = {"input_ids": ids, "attention_mask": torch.ones(1, int(length)), "token_type_ids": types}
-        outputs.append(run_padded(model.anatomy, inputs).numpy()[0])
-    logits = np.concatenate(outputs) if predictor.answer_type.per_token else np.stack(outputs)
-    return float(np.abs(logits - predictor.logits(rows)).max())
+    torch_logits, logits = Predictor(predictor.folder, "torch").logits(rows), predictor.logits(rows)
+    if predictor.runtime.generates:
+        torch_logits, logits = torch_logits[:, 0], logits[:, 0]
+    return float(np.abs(torch_logits - logits).max())

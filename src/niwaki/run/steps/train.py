@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
+import torch
 from torch import Tensor
 
 from niwaki.core.seeds import derive
@@ -10,12 +12,15 @@ from niwaki.methods._method import Bakes, Context, Reshapes, methods_with
 from niwaki.models.features import Features
 from niwaki.models.forward import Batch, Outputs, forward
 from niwaki.models.model import Model
-from niwaki.run.steps.job import StageJob
+from niwaki.run.steps.job import CPU, StageJob
 from niwaki.run.steps.load import load_stage_model
 from niwaki.run.steps.training_data import TrainingData
 from niwaki.train.checkpoints import TrainerState
 from niwaki.train.collator import Collator, encode_rows
+from niwaki.train.infer import evaluating
 from niwaki.train.loop import Job, fit
+from niwaki.train.precision import autocast
+from niwaki.train.validation import ModelValidation
 
 
 def method_context(job: StageJob, data: TrainingData, teacher_model: Model | None) -> Context:
@@ -23,6 +28,11 @@ def method_context(job: StageJob, data: TrainingData, teacher_model: Model | Non
 
     def loss(model: Model, batch: Batch) -> Tensor:
         return job.objective.loss(forward(model.anatomy, batch), batch)
+
+    @torch.no_grad()
+    def outputs(model: Model, batch: Batch, activations: frozenset[str]) -> Outputs:
+        with evaluating(model), autocast(job.stage.precision, CPU):
+            return forward(model.anatomy, batch, activations)
 
     return Context(
         seed=job.seed,
@@ -33,7 +43,16 @@ def method_context(job: StageJob, data: TrainingData, teacher_model: Model | Non
         soft_loss=job.objective.soft_loss,
         texts=data.texts,
         stage_model=lambda stage: load_stage_model(job, stage),
+        outputs_loss=job.objective.loss,
+        outputs=outputs,
+        score=partial(validation_score, job),
     )
+
+
+def validation_score(job: StageJob, model: Model) -> float:
+    """The score of a model on the validation rows, as training computes it."""
+    collator = Collator(encode_rows(model, job.objective, job.task.splits()["validation"]), model, CPU)
+    return job.objective.score(ModelValidation(model, collator, job.stage.precision, job.seed))
 
 
 def prepare(job: StageJob, model: Model, context: Context) -> Model:
@@ -41,6 +60,8 @@ def prepare(job: StageJob, model: Model, context: Context) -> Model:
     for method in methods_with(job.stage.methods, Reshapes):
         model = method.prepare(model, context)
     model.network.config.niwaki_max_tokens = min(job.task.max_tokens, model.anatomy.max_tokens)
+    if job.stage.spec.train:
+        job.objective.prepare(model, derive(job.seed, "objective"))
     return model
 
 

@@ -12,7 +12,7 @@ from niwaki.core.problems import Problems
 from niwaki.methods._method import Method
 from niwaki.models.head import Head
 from niwaki.models.model import Model
-from niwaki.run.recipe_settings import Recipe, Stage
+from niwaki.run.recipe_settings import PRETRAINED, Recipe, Stage
 from niwaki.tasks._task import Task
 
 PLACEHOLDER_LABELS = ["0", "1"]  # where the labels cannot be read from the rows
@@ -79,7 +79,7 @@ class Check(Protocol):
 
 def resolve_stage(recipe: Recipe, spec: Stage, previous: str | None, folders: dict[str, Path]) -> ResolvedStage:
     """`previous` is the stage before it, from which it starts by default."""
-    parent = None if spec.model else spec.start or previous
+    parent = None if spec.model or spec.start == PRETRAINED else spec.start or previous
     return ResolvedStage(spec, parent, folders[spec.model or recipe.model], recipe.make_methods(spec))
 
 

@@ -4,13 +4,15 @@ from niwaki.core.errors import InputError
 from niwaki.core.problems import Problems
 from niwaki.models.model import check_is_model
 from niwaki.models.skeleton import read_config
-from niwaki.models.sources import locate
 from niwaki.models.target_tokenizer import load_target_tokenizer
 from niwaki.models.tokenizer_loading import plain_tokenizer
 from niwaki.models.weights import check_weights
+from niwaki.objectives._objective import HasPlainTexts
+from niwaki.run.model_path import locate_model
 from niwaki.run.recipe_settings import Recipe
 from niwaki.run.validation.draft import Draft
 from niwaki.tasks._capabilities import DependsOnStartModel
+from niwaki.tasks._language_model_task import LanguageModelTask
 from niwaki.tasks._task import Task
 
 
@@ -24,7 +26,7 @@ def check_models(draft: Draft, problems: Problems) -> None:
     """Models must exist and have a valid config, valid weights and a tokenizer."""
     for name, prefix in named_models(draft.recipe).items() if draft.is_sound("model") else ():
         with problems.collecting(prefix):
-            folder = locate(name)
+            folder = locate_model(name)
             check_is_model(folder)
             config = read_config(folder)
             if prefix and load_target_tokenizer(folder) is not None:
@@ -43,6 +45,8 @@ def check_rows(draft: Draft, problems: Problems) -> None:
     if not draft.is_sound("task", "data"):
         return
     draft.task = task = draft.recipe.make_task()
+    if draft.recipe.baselines and isinstance(task, LanguageModelTask) and not isinstance(task, HasPlainTexts):
+        problems.add([f"baselines: task '{task.name}' has no texts to learn; set baselines = false"])
     with problems.collecting():
         if draft.recipe.model in draft.folders and isinstance(task, DependsOnStartModel):
             task.set_start_model(draft.folders[draft.recipe.model])

@@ -1,11 +1,12 @@
-"""Does the objective of every stage train the head that gives the task's answers?"""
+"""Does the objective of every stage train the head that gives the task's answers, and define what its methods need?"""
 
 from collections.abc import Sequence
 
 from niwaki.core.errors import InputError
+from niwaki.core.json_types import Json
 from niwaki.core.problems import Problems
 from niwaki.methods._method import Method
-from niwaki.objectives import OBJECTIVES
+from niwaki.objectives._factory import make_objective, objective_name
 from niwaki.objectives._objective import Objective
 from niwaki.run.validation.draft import Draft
 from niwaki.tasks._task import Task
@@ -17,10 +18,12 @@ def check(draft: Draft, problems: Problems) -> None:
             if stage.spec.train:
                 with problems.collecting(f"stage '{stage.name}': "):
                     _check_head(stage.spec.train.objective, draft.task, stage.methods)
+                    _check_soft_loss(stage.spec.train.objective, draft.task, stage.methods)
 
 
-def _check_head(name: str, task: Task, methods: Sequence[Method]) -> None:
-    objective = OBJECTIVES.load(name, Objective)(task)
+def _check_head(given: str | Json, task: Task, methods: Sequence[Method]) -> None:
+    objective, name = make_objective(given, task), objective_name(given)
+    objective.check()
     head = objective.head
     if not objective.trains_head and not any(method.requires.fits_head for method in methods):
         raise InputError(
@@ -31,3 +34,14 @@ def _check_head(name: str, task: Task, methods: Sequence[Method]) -> None:
             f"train.objective: '{name}' trains a {head.architecture} head with {len(head.labels)} outputs, and task '{task.name}' "
             f"needs {task.head.architecture} with {len(task.head.labels)}; choose another objective"
         )
+
+
+def _check_soft_loss(given: str | Json, task: Task, methods: Sequence[Method]) -> None:
+    name = objective_name(given)
+    if type(make_objective(given, task)).soft_loss is Objective.soft_loss:
+        for method in methods:
+            if method.requires.compares_logits:
+                raise InputError(
+                    f"{method.label()}: compares logits, and objective '{name}' trains none; leave '{method.label()}' out, "
+                    "or train with objective = 'supervised'"
+                )

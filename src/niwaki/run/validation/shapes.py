@@ -7,11 +7,13 @@ from torch import nn
 from niwaki.core.errors import InputError
 from niwaki.core.problems import Problems
 from niwaki.methods._method import Bakes, FollowsTeacher, Method, ReadsStages, Reshapes, methods_with
+from niwaki.models.family import FAMILIES, family_of
 from niwaki.models.head import Head
 from niwaki.models.model import Model, skeleton_of
 from niwaki.models.sizes import decoder_depth
 from niwaki.models.skeleton import CONDITIONAL_GENERATION
 from niwaki.run.validation.draft import Draft, ResolvedStage, Shapes
+from niwaki.tasks._language_model_task import LanguageModelTask
 from niwaki.tasks._task import Task
 
 
@@ -41,14 +43,22 @@ def _needed(stage: ResolvedStage) -> set[str]:
 def _check_head_fits(model: Model, task: Task, head: Head) -> None:
     if head.architecture == CONDITIONAL_GENERATION and not model.anatomy.is_seq2seq:
         raise InputError(
-            f"task '{task.name}' needs a decoder, and the model has none; "
-            "put { use = 'add_decoder' } first among the first stage's methods"
+            f"task '{task.name}' needs a decoder, and the model has none; put {_decoder_for(task)} first among the first stage's methods"
         )
     if model.anatomy.is_seq2seq and head.architecture != CONDITIONAL_GENERATION:
         raise InputError(
             f"task '{task.name}' is answered with a {task.answer}, and the model generates text; "
             "leave 'add_decoder' out, or choose a task that is answered with a text"
         )
+
+
+def _decoder_for(task: Task) -> str:
+    """The method that gives the task's model a decoder."""
+    if not isinstance(task, LanguageModelTask):
+        return "{ use = 'add_decoder' }"
+    decoders = {name: family_of(name).decoder for name in FAMILIES.names()}
+    families = [name for name, decoder in decoders.items() if decoder and decoder.has_own_tokenizer]
+    return f"{{ use = 'from_scratch', family = '{families[-1]}' }} (or {', '.join(families[:-1])})"
 
 
 def dry_run_stage(stage: ResolvedStage, finished: dict[str, Model], head: Head) -> Shapes:
@@ -80,10 +90,19 @@ def dry_run_stage(stage: ResolvedStage, finished: dict[str, Model], head: Head) 
 
 def _dry_prepare(method: Method, model: Model, teachers: list[Model], finished: dict[str, Model]) -> Model:
     if isinstance(method, FollowsTeacher) and teachers:
+        _check_same_sequences(method, model, teachers[0])
         method.check_teacher(model, teachers[0])
     if isinstance(method, ReadsStages):
         method.check_stages(model, finished.__getitem__)
     return method.dry_prepare(model) if isinstance(method, Reshapes) else model
+
+
+def _check_same_sequences(method: Method, student: Model, teacher: Model) -> None:
+    """Layers can be compared only if both networks read a pair of texts as one sequence."""
+    if method.requires.compares_layers and any(model.anatomy.head.splits_pairs for model in (student, teacher)):
+        raise InputError(
+            f"{method.label()}: a model with 'pair_head' reads both texts separately, so its layers cannot be compared; distil its logits"
+        )
 
 
 def _layer_shapes(model: Model) -> list[tuple[int, ...]]:

@@ -8,11 +8,12 @@ from niwaki.core.errors import InputError
 from niwaki.core.json_types import Json
 from niwaki.methods._factory import make_method
 from niwaki.methods._method import Method, ReadsStages, answers_trained
-from niwaki.objectives import OBJECTIVES
-from niwaki.run.recipe_settings import Recipe, Stage
+from niwaki.objectives._factory import objective_problems
+from niwaki.run.recipe_settings import PRETRAINED, Recipe, Stage
+from niwaki.train.auto_settings import AUTO_SETTINGS
 
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,40}")
-RESERVED = ("baseline", "race", "reference")  # the ledger and the race use these names themselves
+RESERVED = ("baseline", "race", "reference", PRETRAINED)  # the ledger, the race and `start` use these names themselves
 
 
 def stage_problems(recipe: Recipe, faulty: Collection[int] = ()) -> list[str]:
@@ -50,7 +51,7 @@ def _name_problems(stage: Stage, seen: set[str]) -> list[str]:
     elif stage.name in seen:
         problems.append(f".name: '{stage.name}' is used twice; give each stage a name of its own")
     for key, wanted in (("start", stage.start), *(("teacher", name) for name in stage.teachers)):
-        if wanted and wanted not in seen:
+        if wanted and wanted not in seen and (key, wanted) != ("start", PRETRAINED):
             problems.append(
                 f".{key}: '{wanted[:50]}' is not an earlier stage (there is: {', '.join(sorted(seen)) or 'none'})"
             )
@@ -113,7 +114,11 @@ def train_problems(stage: Stage) -> list[str]:
     train = stage.train
     if train is None:
         return []
-    problems = _objective_problems(train.objective)
+    problems = objective_problems(train.objective)
+    if train.auto and stage.teachers:
+        problems.append("auto: its rule is for fine-tuning without a teacher; give epochs and lr instead")
+    if train.auto and train.model_fields_set.issuperset(AUTO_SETTINGS):
+        problems.append(f"auto: has no effect, because {', '.join(AUTO_SETTINGS)} are given; leave it out")
     problems += [
         f"{key}: unlabelled texts need a teacher; name one in `teacher`"
         for key in ("unlabelled", "augmentations")
@@ -126,11 +131,3 @@ def train_problems(stage: Stage) -> list[str]:
     if not train.labelled and not (train.unlabelled or train.augmentations):
         problems.append("labelled: is false, and there are no other texts; set unlabelled (or augmentations)")
     return problems
-
-
-def _objective_problems(name: str) -> list[str]:
-    try:
-        OBJECTIVES.entry(name)
-    except InputError as error:
-        return [f"objective: {problem}" for problem in error.faults]
-    return []

@@ -11,6 +11,7 @@ from niwaki.core.problems import Problems
 from niwaki.run.recipe_settings import Recipe
 from niwaki.run.validation import (
     cache,
+    cascade,
     inputs,
     objectives,
     same_tokens,
@@ -39,6 +40,7 @@ def recipe_problems(recipe: Recipe, faulty: Collection[str], faulty_stages: Coll
         "data": [] if {"task", "data"} & set(faulty) else top_level.data_problems(recipe),
         "meter": top_level.meter_problems(recipe),
         "vectors": top_level.vector_problems(recipe),
+        "cascade": cascade.cascade_problems(recipe),
         "stages": stages.stage_problems(recipe, faulty_stages),
     }
 

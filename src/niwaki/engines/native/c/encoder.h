@@ -246,6 +246,29 @@ static void finish_layer(const Model *m, const Layer *layer, const Scratch *s, i
     }
 }
 
+/* One row for each text, in place: text number n begins at row n or behind it, and rows before that are read already. First rows are in
+   their places already. */
+static void pool(const Model *m, const Batch *batch, const Scratch *s) {
+    const size_t width = padded(m->width);
+    for (int text = 0, token = 0; text < batch->texts; token += batch->lengths[text++]) {
+        const int first = m->pooling == POOL_FIRST, length = first ? 1 : batch->lengths[text];
+        const float *rows = s->hidden + (first ? text : token) * width, divisor = m->pooling == POOL_MEAN_SQRT ? sqrtf((float)length) : (float)length;
+        float *pooled = s->hidden + text * width, squares = 0.0f;
+        for (int column = 0; column < m->width; column++) {
+            float value = rows[column];
+            for (int row = 1; row < length; row++) {
+                const float other = rows[row * width + column];
+                value = m->pooling == POOL_MAX ? (other > value ? other : value) : value + other;
+            }
+            pooled[column] = m->pooling == POOL_MAX ? value : value / divisor;
+            squares += pooled[column] * pooled[column];
+        }
+        if (!m->unit_length) continue;
+        const float norm = sqrtf(squares) > 1e-12f ? sqrtf(squares) : 1e-12f;
+        for (int column = 0; column < m->width; column++) pooled[column] /= norm;
+    }
+}
+
 /* The head, for rows `from` to `to`. */
 static void answer(const Model *m, const Scratch *s, int from, int to, float *logits) {
     const int width = padded(m->width);
@@ -282,7 +305,7 @@ static void run(const Job *job) {
     batch->found ? go_on(m, batch, &s) : embed(m, batch, &s);
     for (int depth = batch->first, turn = 0; depth < batch->last; depth++) {
         const Layer *layer = m->layers + m->order[depth];
-        const int only_first = depth == batch->last - 1 && !m->per_token, attends = layer->out.parts > 0;
+        const int only_first = depth == batch->last - 1 && !m->per_token && m->pooling == POOL_FIRST, attends = layer->out.parts > 0;
         if (depth == batch->last - 1 && batch->left) leave(m, batch, &s);
         if (attends) {
             const Rows own = rows_from(m, &s, s.from);
@@ -302,6 +325,11 @@ static void run(const Job *job) {
         if (attends) mix(layer, batch, &s, turn, only_first, from, to);
         finish_layer(m, layer, &s, from, to);
     }
+    if (m->pooling != POOL_FIRST) {
+        meet(job->team);
+        if (job->me) return;
+    }
+    if (m->pooling != POOL_FIRST || m->unit_length) pool(m, batch, &s);
     answer(m, &s, m->per_token ? s.from : 0, m->per_token ? s.to : batch->texts, job->logits);
 }
 

@@ -61,12 +61,15 @@ typedef struct {
     const float *relative, *attention_bias, *ffn_bias;
 } Layer;
 
+enum { POOL_FIRST, POOL_MEAN, POOL_MAX, POOL_MEAN_SQRT }; /* the first token's row, or one computed from all rows of the text */
+
 typedef struct {
     Table tokens, positions, types;
     Linear widen; /* from a narrow table of tokens to the width of the embeddings */
     Norm embedded;
     Linear project; /* from the width of the embeddings to that of the layers */
     int32_t first_position, width, depth, per_token, head_parts, head_activation;
+    int32_t pooling, unit_length; /* what the head reads of a text: POOL_…; whether it is scaled to length 1 */
     const Layer *layers;
     const int32_t *order; /* which layer runs at each depth */
     const Linear *head;   /* the activation is between its parts */

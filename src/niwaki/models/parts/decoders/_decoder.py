@@ -7,10 +7,11 @@ import torch
 from torch import Tensor, nn
 
 from niwaki.models.attention import padding_bias
-from niwaki.models.decoding import DecoderLayer, KeyValue, cross_keys_and_values, run_decoder
+from niwaki.models.decoding import DecoderLayer, KeyValue, cross_keys_and_values, run_decoder, run_packed_decoder
 from niwaki.models.family import DecoderPaths
 from niwaki.models.forward import encode_packed, layer_range
 from niwaki.models.layer import Layer
+from niwaki.models.layout import Packed
 from niwaki.models.record import DECODER_HIDDEN, Record
 
 if TYPE_CHECKING:
@@ -91,8 +92,9 @@ class Decoder:
 
     # ── the forward pass ────────────────────────────────────────────────────────────────────────────────────────────
 
-    def forward(self, inputs: Mapping[str, Tensor], record: Record) -> Tensor:
-        """All generated tokens at once, each predicted from those before it: (batch, tokens, vocabulary)."""
+    def forward(self, inputs: Mapping[str, Tensor], record: Record, predicted: Tensor | None = None) -> Tensor:
+        """All generated tokens at once, each predicted from those before it: (batch, tokens, vocabulary). Where `predicted`, a mask
+        (batch, tokens), names the real ones, only these are computed: (real tokens, vocabulary)."""
         encoded = encode_packed(self.anatomy, inputs, record, self.encoder_output)
         targets = inputs["decoder_input_ids"]
         hidden = self.embed(targets, 0)
@@ -101,7 +103,12 @@ class Decoder:
         if passed is not None:
             passed.append(hidden)
         memory = cross_keys_and_values(self.layers, encoded)
-        return self.logits(run_decoder(self.layers, hidden, memory, padding, bias=bias, record=passed)[0])
+        if predicted is None:
+            return self.logits(run_decoder(self.layers, hidden, memory, padding, bias=bias, record=passed)[0])
+        layout = Packed(predicted, causal=True)
+        layout.position_bias = bias
+        rows = run_packed_decoder(self.layers, layout.pack(hidden), layout, memory, padding, passed)
+        return self.logits(layout.pick(rows, predicted))
 
     def encode(self, inputs: Mapping[str, Tensor]) -> list[KeyValue]:
         """What the decoder reads of the input: keys and values for each of its layers."""

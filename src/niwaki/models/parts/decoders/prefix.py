@@ -31,7 +31,7 @@ class Prefix(OwnTable):
     def real_tokens(self, path: str, read: Tensor, generated: Tensor) -> Tensor:
         return torch.cat([read, generated], dim=1)
 
-    def forward(self, inputs: Mapping[str, Tensor], record: Record) -> Tensor:
+    def forward(self, inputs: Mapping[str, Tensor], record: Record, predicted: Tensor | None = None) -> Tensor:
         """Input and generated tokens go through the layers as one sequence."""
         mask, targets = inputs["attention_mask"], inputs["decoder_input_ids"]
         read, generated = self.anatomy.inputs.forward(inputs), self.embed(targets, 0)
@@ -46,7 +46,7 @@ class Prefix(OwnTable):
                 found += [one[:, tokens:] for one in inner[HIDDEN]]
             else:
                 found += [one[..., :tokens, :tokens] if name == SCORES else one[:, :tokens] for one in inner[name]]
-        return self.logits(rows[:, tokens:])
+        return self.logits(rows[:, tokens:] if predicted is None else rows[:, tokens:][predicted])
 
     def encode(self, inputs: Mapping[str, Tensor]) -> list[KeyValue]:
         hidden, mask, memory = self.anatomy.inputs.forward(inputs), inputs["attention_mask"], []

@@ -36,7 +36,7 @@ class Dense(FeedForward):
             return layer.part("ffn_out")(rows)
         first, activation, second = (layer.part(role) for role in ("ffn_in", "activation", "ffn_out"))
         if not layer.dropout_rate("inner_dropout") and feed_forward.fits(rows, first, activation, second):
-            return feed_forward.feed_forward(rows, first, second)
+            return feed_forward.feed_forward(rows, first, activation, second)
         return second(layer.drop("inner_dropout", activation(first(rows))))
 
     def blocks(self, key: str) -> list[Block]:

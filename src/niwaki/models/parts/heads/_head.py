@@ -1,6 +1,7 @@
 """A head makes logits of hidden states."""
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import ClassVar, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -9,6 +10,7 @@ from torch.nn import functional
 from niwaki.core.catalog import Catalog
 from niwaki.models.family import Family, Network
 from niwaki.models.parts._part import Part
+from niwaki.models.pooling import pool
 
 HEADS = Catalog("niwaki.models.parts.heads", what="head")
 ACTIVATIONS = {"tanh": torch.tanh, "relu": torch.relu, "gelu": functional.gelu}
@@ -21,17 +23,44 @@ class TaskHead(Part):
     """
 
     architecture: ClassVar[str] = ""  # how the names of transformers' classes with such a head end
+    other_endings: ClassVar[tuple[str, ...]] = ()  # of the names of further classes with it
     auto_class: ClassVar[str] = ""  # what builds one from a config
     per_token: ClassVar[bool] = False  # logits for every token; else it reads the first token's hidden state alone
     generates: ClassVar[bool] = False  # the logits are of the next token
+    pretrains: ClassVar[bool] = False  # it predicts tokens of the text itself
     outputs: ClassVar[tuple[str, ...]] = ("logits",)  # of an exported graph; a second one holds the last hidden states
 
     def __init__(self, network: Network, family: type[Family]) -> None:
         self.network, self.paths = network, family.head
 
+    @classmethod
+    def is_named(cls, name: str) -> bool:
+        """Whether a class of transformers with this name has such a head."""
+        return name.endswith((f"For{cls.architecture}", *cls.other_endings))
+
+    @property
+    def pooling(self) -> str:
+        """What the head reads of a sequence: a mode of `models/pooling.py`."""
+        return "cls"
+
     @property
     def pools(self) -> bool:
         """Whether `pool` reads the hidden states of all tokens, and `forward` what it returns."""
+        return self.pooling != "cls"
+
+    @property
+    def mixes(self) -> bool:
+        """Whether `mix` makes what the head reads of the hidden states of all layers."""
+        return False
+
+    @property
+    def splits_pairs(self) -> bool:
+        """Whether both texts of a pair are encoded separately (`models/pairs.py`): `forward` gets the first texts, then the second ones."""
+        return False
+
+    @property
+    def unit_length(self) -> bool:
+        """Whether `forward` scales that to length 1."""
         return False
 
     @property
@@ -49,13 +78,25 @@ class TaskHead(Part):
         """Between the matrices."""
         return "none"
 
+    def mix(self, hidden: Sequence[Tensor]) -> Tensor:
+        """Padded hidden states (batch, tokens, …) of the embeddings and of each layer to one, for heads that mix."""
+        raise NotImplementedError
+
     def pool(self, hidden: Tensor, mask: Tensor) -> Tensor:
         """Padded hidden states (batch, tokens, hidden) and their mask to (batch, hidden), for heads that pool."""
-        raise NotImplementedError
+        return pool(hidden, mask, self.pooling)
 
     def forward(self, hidden: Tensor) -> Tensor:
         """(…, hidden) to (…, labels) for heads per token, else (batch, ≥1, hidden) to (batch, labels)."""
         raise NotImplementedError
+
+
+@runtime_checkable
+class HasFeatures(Protocol):
+    """A head on one vector of a text, whose last matrix can be fitted as a linear model."""
+
+    def features(self, hidden: Tensor) -> Tensor:
+        """What that matrix reads, without dropout, if the head has no other one: (batch, 1, hidden) to (batch, features)."""
 
 
 class PerToken(TaskHead):

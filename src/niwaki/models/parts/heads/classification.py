@@ -1,6 +1,6 @@
-"""Logits for whole sequences, from the first token: one or several labels, a number, or the score of one choice."""
+"""Logits for whole sequences, from the first token (or the last, of causal networks): one or several labels, a number, or the score of one choice."""
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from niwaki.models.parts.heads._head import ACTIVATIONS, TaskHead
 
@@ -9,6 +9,10 @@ class Classification(TaskHead):
     architecture = "SequenceClassification"
     auto_class = "AutoModelForSequenceClassification"
     native = "dense"
+
+    @property
+    def pooling(self) -> str:
+        return self.paths.sequence
 
     @property
     def inner(self) -> tuple[str, ...]:
@@ -23,7 +27,8 @@ class Classification(TaskHead):
         return self.paths.activation
 
     def forward(self, hidden: Tensor) -> Tensor:
-        rows, dropout = hidden[:, 0], self.network.get_submodule(self.paths.dropout)
+        rows, path = hidden[:, 0], self.paths.dropout
+        dropout = self.network.get_submodule(path) if path else nn.Identity()
         rows = dropout(rows) if self.paths.dropout_first else rows
         for path in self.inner:
             rows = ACTIVATIONS[self.activation](self.network.get_submodule(path)(rows))

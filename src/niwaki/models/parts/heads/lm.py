@@ -6,5 +6,6 @@ from niwaki.models.parts.heads._head import TaskHead
 class LanguageModel(TaskHead):
     architecture = "ConditionalGeneration"
     auto_class = "AutoModelForSeq2SeqLM"
+    other_endings = ("MTModel",)
     per_token = True
     generates = True

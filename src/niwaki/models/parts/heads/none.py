@@ -3,7 +3,7 @@
 from torch import Tensor
 
 from niwaki.models.parts.heads._head import ACTIVATIONS, TaskHead
-from niwaki.models.pooling import normalized, pool
+from niwaki.models.pooling import normalized
 from niwaki.models.sentence_modules import Pooling, pooling_of_network
 
 
@@ -12,22 +12,23 @@ class NoHead(TaskHead):
     outputs = ("sentence_embedding", "last_hidden_state")
 
     @property
-    def pooling(self) -> Pooling:
+    def published(self) -> Pooling:
         return pooling_of_network(self.network)
 
     @property
-    def pools(self) -> bool:
-        return self.pooling.mode != "cls"
+    def pooling(self) -> str:
+        return self.published.mode
+
+    @property
+    def unit_length(self) -> bool:
+        return self.published.normalize
 
     @property
     def final(self) -> str:
         return "" if self.network.dense is None else "dense"
 
-    def pool(self, hidden: Tensor, mask: Tensor) -> Tensor:
-        return pool(hidden, mask, self.pooling.mode)
-
     def forward(self, hidden: Tensor) -> Tensor:
-        rows, pooling = hidden[:, 0], self.pooling
+        rows, pooling = hidden[:, 0], self.published
         if self.network.dense is not None:
             rows = self.network.dense(rows)
             rows = rows if pooling.activation == "none" else ACTIVATIONS[pooling.activation](rows)

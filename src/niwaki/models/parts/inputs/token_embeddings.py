@@ -13,6 +13,8 @@ class TokenEmbeddings(Inputs):
     def forward(self, inputs: Mapping[str, Tensor]) -> Tensor:
         types = inputs.get("token_type_ids") if self.paths.uses_token_types else None
         arguments = {} if types is None else {"token_type_ids": types}
+        if "position_ids" in inputs:  # else tokens are counted
+            arguments["position_ids"] = inputs["position_ids"]
         trunk = self.network.get_submodule(self.family.body)
         hidden = trunk.embeddings(input_ids=inputs["input_ids"], **arguments)
         return self.network.get_submodule(self.projection)(hidden) if self.projection else hidden

@@ -14,6 +14,7 @@ from niwaki.core.errors import InputError
 from niwaki.core.problems import Problems
 from niwaki.run.recipe import locate
 from niwaki.run.start import resolve
+from selection import rest_slow
 
 LABELS = [f"Art {number:02d}, sonstig" for number in range(50)]
 
@@ -54,32 +55,32 @@ def test_an_odd_csv_goes_to_a_report_and_no_other_file_is_written(tmp_path, bert
     assert again["value"] == pytest.approx(report["stages"][0]["score"])
 
 
-def test_rows_of_every_kind_are_recognised(tmp_path, bert_folder):
-    """And the recipe that is run where none is named is fit for them."""
-    assert resolve("", (), task_rows.write("choice", tmp_path), Problems())[:2] == (
-        locate("own_data"),
-        "choice-own_data",
-    )
-    for task in task_rows.TASKS:
-        short = [f"data.{name}={value}" for name, value in task_rows.SHORT.get(task, {}).items()]
-        plan = api.check(data=task_rows.write(task, tmp_path), overrides=[f"model={bert_folder}", *short])
-        assert plan["task"]["name"] == task
-        assert (
-            plan["task"]["answer"]
-            == {
-                "classification": "label",
-                "regression": "number",
-                "multilabel": "labels",
-                "tagging": "tags",
-                "question_answering": "span",
-                "choice": "choice",
-                "roles": "roles",
-                "senses": "senses",
-                "generation": "text",
-            }[task]
-        )
-        # a sentence is several rows of roles, and none of senses where no word is annotated
-        assert sum(plan["task"]["rows"].values()) == 90 or task in ("roles", "senses")
+ANSWER_TYPES = {
+    "classification": "label",
+    "regression": "number",
+    "multilabel": "labels",
+    "tagging": "tags",
+    "question_answering": "span",
+    "choice": "choice",
+    "roles": "roles",
+    "senses": "senses",
+    "generation": "text",
+}
+
+
+def test_rows_without_a_recipe_use_own_data(tmp_path):
+    found = resolve("", (), task_rows.write("choice", tmp_path), Problems())
+    assert found[:2] == (locate("own_data"), "choice-own_data")
+
+
+# tests/tasks/test_detect_task.py recognises the rows of every task; a check takes a second or two
+@pytest.mark.parametrize("task", rest_slow(task_rows.TASKS, {"classification", "tagging", "generation"}))
+def test_default_recipe_is_valid_for_rows_of_every_task(tmp_path, bert_folder, task):
+    short = [f"data.{name}={value}" for name, value in task_rows.SHORT.get(task, {}).items()]
+    plan = api.check(data=task_rows.write(task, tmp_path), overrides=[f"model={bert_folder}", *short])
+    assert plan["task"]["name"] == task and plan["task"]["answer"] == ANSWER_TYPES[task]
+    # a sentence is several rows of roles, and none of senses where no word is annotated
+    assert sum(plan["task"]["rows"].values()) == 90 or task in ("roles", "senses")
 
 
 def test_settings_that_name_no_column_may_be_combined_with_data(tmp_path, bert_folder):

@@ -1,0 +1,28 @@
+"""A covering selection of a large product for the fast tests; `make slow` runs the rest with the same test functions."""
+
+from collections.abc import Collection, Hashable, Iterable
+
+import pytest
+
+
+def rest_slow(cases: Iterable[Hashable], fast: Collection[Hashable]) -> list:
+    """Every case as a parameter, marked slow unless it is in `fast`."""
+    cases = list(cases)
+    assert set(fast) <= set(cases), "a fast case that does not exist"
+    return [case if case in fast else pytest.param(case, marks=pytest.mark.slow) for case in cases]
+
+
+def chain(names: Iterable[str]) -> list[tuple[str, str]]:
+    """Each name with the one that follows it, the last with the first: every name is once first and once second."""
+    names = list(names)
+    return list(zip(names, [*names[1:], names[0]], strict=True))
+
+
+def selected(request: pytest.FixtureRequest, parameter: str) -> list:
+    """The values of a parameter that this session runs in the module of the fixture: only these need to be built."""
+    found = {}
+    for item in request.session.items:
+        parameters = getattr(item, "callspec", None)
+        if item.path == request.path and parameters and parameter in parameters.params:
+            found[parameters.params[parameter]] = None
+    return list(found)
