@@ -4,6 +4,7 @@ from pathlib import Path
 
 import typer
 
+from niwaki.cli._options import AsJson
 from niwaki.cli._print import print_result, table
 from niwaki.core.json_types import Json
 
@@ -26,7 +27,7 @@ def command(
     rounds: int = typer.Option(6, min=6, max=1000, help="laps of each, in turns"),
     threads: int = typer.Option(0, min=0, max=1024, help="none takes all cores"),
     plot: Path | None = typer.Option(None, help="also draw it: a file that ends in .svg"),
-    json: bool = typer.Option(False, "--json", help="as JSON"),
+    json: AsJson = False,
 ) -> None:
     """Time saved models and engines side by side: throughput, latency of single requests, energy, with 95 % intervals.
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import typer
 
+from niwaki.cli._options import AsJson, Quiet
 from niwaki.cli._print import print_result, table
 from niwaki.core.json_types import Json
 
@@ -22,8 +23,8 @@ def command(
     set_: list[str] = typer.Option([], "--set", help="change a setting of the data: data.text=review"),
     engine: str = typer.Option("", help="onnx, native or torch; none takes the first that can serve each model"),
     force: bool = typer.Option(False, "--force", help="write over a cascade that is there"),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="no progress"),
-    json: bool = typer.Option(False, "--json", help="as JSON"),
+    quiet: Quiet = False,
+    json: AsJson = False,
 ) -> None:
     """Make one model of several, cheapest first: an input moves on only where the model before is unsure.
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import typer
 
+from niwaki.cli._options import AsJson, Quiet
 from niwaki.cli._print import print_result, table
 
 PANEL = "Compress"
@@ -21,8 +22,8 @@ def command(
     out: Path = typer.Option(Path("compressed"), help="folder to write"),
     task: str = typer.Option("", help="task of the rows (niwaki list tasks); none reads it off their columns"),
     set_: list[str] = typer.Option([], "--set", help="change a setting of the data: data.text=review"),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="no progress"),
-    json: bool = typer.Option(False, "--json", help="as JSON"),
+    quiet: Quiet = False,
+    json: AsJson = False,
 ) -> None:
     """Make a finished model smaller and faster: try candidates from cheap to expensive, save the smallest that is good enough.
 

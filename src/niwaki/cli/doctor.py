@@ -4,6 +4,7 @@ from pathlib import Path
 
 import typer
 
+from niwaki.cli._options import AsJson
 from niwaki.cli._print import print_result, table
 
 PANEL = "Inspect"
@@ -11,7 +12,7 @@ PANEL = "Inspect"
 
 def command(
     out: Path = typer.Option(Path("runs"), help="where runs will lie: its disk is looked at"),
-    json: bool = typer.Option(False, "--json", help="as JSON"),
+    json: AsJson = False,
 ) -> None:
     """Examine this machine: its hardware, what niwaki uses of it and why, and whether the package versions are tested ones.
 

@@ -2,6 +2,7 @@
 
 import typer
 
+from niwaki.cli._options import AsJson
 from niwaki.cli._print import print_result
 from niwaki.core.json_types import Json
 
@@ -21,7 +22,7 @@ def command(
     set_: list[str] = typer.Option([], "--set", help="change a setting of the data: data.text=review"),
     split: str = typer.Option("test", help="train, validation, test, or a further test set of the task"),
     engine: str = typer.Option("", help="onnx, native or torch; none takes the first of these that can serve it"),
-    json: bool = typer.Option(False, "--json", help="as JSON"),
+    json: AsJson = False,
 ) -> None:
     """Score a saved model, or a file of predictions, on a task, with 95 % intervals.
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import typer
 
+from niwaki.cli._options import AsJson
 from niwaki.cli._print import print_result
 
 PANEL = "Use"
@@ -22,7 +23,7 @@ def command(
     data: str = typer.Option("", help="rows that are the gate: csv, tsv, jsonl, parquet, a folder"),
     set_: list[str] = typer.Option([], "--set", help="change a setting of the data: data.text=review"),
     tolerance: float = typer.Option(0.005, min=0.0, max=1.0, help="how much of the score may be lost"),
-    json: bool = typer.Option(False, "--json", help="as JSON"),
+    json: AsJson = False,
 ) -> None:
     """Write a model for an engine, and compare it with its source: the same texts, in torch and in the engine.
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import typer
 
+from niwaki.cli._options import AsJson
 from niwaki.cli._print import print_result
 
 PANEL = "Compress"
@@ -15,7 +16,7 @@ def command(
     model: str = typer.Option("", help="pretrained model: an embedded name, a folder, or a Hugging Face id"),
     goal: str = typer.Option("", help="balanced, small, fast or accurate"),
     out: Path = typer.Option(Path("recipe.toml"), help="file to write"),
-    json: bool = typer.Option(False, "--json", help="as JSON"),
+    json: AsJson = False,
 ) -> None:
     """Write a recipe from three answers: which data, which model, which goal. On a terminal it asks for those that are missing."""
     from niwaki.core.errors import UsageError

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import typer
 
+from niwaki.cli._options import AsJson, Column, Engine, Quiet, StageName
 from niwaki.cli._print import print_result
 
 PANEL = "Use"
@@ -15,12 +16,12 @@ def command(
     queries: list[str] = typer.Argument(help="texts whose neighbours are wanted"),
     top: int = typer.Option(5, help="neighbours of each text"),
     index: str = typer.Option("", help="folder that stores the embeddings of the file for the next call"),
-    column: list[str] = typer.Option([], help="column of the texts; none tells it by its name"),
-    stage: str = typer.Option("", help="of a run: this stage's model, and not the one that its report recommends"),
+    column: Column = None,
+    stage: StageName = "",
     head: str = typer.Option("", help="'embedding' averages the token states of a language model"),
-    engine: str = typer.Option("auto", help="onnx, native or torch; auto is the fastest on this machine"),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="no progress"),
-    json: bool = typer.Option(False, "--json", help="as JSON"),
+    engine: Engine = "auto",
+    quiet: Quiet = False,
+    json: AsJson = False,
 ) -> None:
     """Find the sentences of a file that are most similar to a text, by their embeddings.
 
@@ -31,7 +32,7 @@ def command(
 
     log.quiet(quiet)
     found = api.nearest(
-        model, corpus, queries, top=top, index=index, engine=engine, columns=column, stage=stage, head=head
+        model, corpus, queries, top=top, index=index, engine=engine, columns=column or [], stage=stage, head=head
     )
     lines = [f"{one['similarity']:.4f}\t{one['line']}\t{one['text']}" for answer in found for one in answer["nearest"]]
     print_result(found, json, "\n".join(lines))

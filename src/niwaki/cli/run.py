@@ -4,6 +4,7 @@ from pathlib import Path
 
 import typer
 
+from niwaki.cli._options import Quiet
 from niwaki.cli._print import print_result
 
 PANEL = "Compress"
@@ -18,7 +19,7 @@ def command(
     set_: list[str] = typer.Option([], "--set", help="change a setting: stages.student.train.epochs=1"),
     data: str = typer.Option("", help="your own rows: csv, tsv, jsonl, parquet, or a folder of train/validation/test"),
     out: Path | None = typer.Option(None, help="run folder; default runs/<recipe>"),
-    quiet: bool = typer.Option(False, "--quiet", "-q", help="no progress"),
+    quiet: Quiet = False,
     json: bool = typer.Option(False, "--json", help="print report.json"),
 ) -> None:
     """Run a recipe: make every stage that is not there yet, measure all, write the report.

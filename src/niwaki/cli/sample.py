@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import typer
 
+from niwaki.cli._options import LanguageModelEngine, StageName
 from niwaki.cli._print import print_result, print_text
 
 PANEL = "Use"
@@ -19,8 +20,8 @@ def command(
     top_p: float = typer.Option(1.0, "--top-p", help="sample from the likeliest tokens of together this probability"),
     seed: int = typer.Option(0, help="seed; the same seed gives the same texts"),
     stop: list[str] = typer.Option([], help="text that ends a continuation; may be repeated"),
-    stage: str = typer.Option("", help="of a run: this stage's model, and not the one that its report recommends"),
-    engine: str = typer.Option("auto", help="onnx or torch; auto is the fastest on this machine"),
+    stage: StageName = "",
+    engine: LanguageModelEngine = "auto",
     json: bool = typer.Option(False, "--json", help="texts, continuations and log-likelihoods as JSON"),
 ) -> None:
     """Continue texts with a causal language model: temperature, top-k and nucleus sampling.

@@ -2,6 +2,7 @@
 
 import typer
 
+from niwaki.cli._options import AsJson
 from niwaki.cli._print import print_result, table
 from niwaki.core.json_types import Json
 
@@ -17,7 +18,7 @@ def command(
     data: str = typer.Option("", help="with 'sensitivity': your rows"),
     rows: int = typer.Option(64, min=1, help="with 'sensitivity': validation rows that are run for each cut"),
     set_: list[str] = typer.Option([], "--set", help="with 'sensitivity': change a setting of the data"),
-    json: bool = typer.Option(False, "--json", help="as JSON"),
+    json: AsJson = False,
 ) -> None:
     """Show one thing: the settings of a method, task or recipe, the shape of a model, the stages of a run.
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import typer
 
+from niwaki.cli._options import AsJson
 from niwaki.cli._print import print_result
 
 PANEL = "Compress"
@@ -17,7 +18,7 @@ def command(
     ),
     out: Path = typer.Option(Path("tokenizer"), help="folder to write"),
     column: list[str] = typer.Option([], help="column of a table that contains texts; may be repeated"),
-    json: bool = typer.Option(False, "--json", help="as JSON"),
+    json: AsJson = False,
 ) -> None:
     """Make a tokenizer from files of texts: tokenizer.json, with [PAD], [BOS], [EOS], [UNK] as ids 0 to 3.
 
