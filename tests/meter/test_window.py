@@ -11,31 +11,25 @@ import time
 import pytest
 
 import niwaki.meter
-from meter.work import BURN, PYTHON, burn
+from meter.work import BURN, TICKS, KernelClock, burn
 from niwaki.core.errors import InputError, UsageError
 from niwaki.meter import meter
 from niwaki.meter.readers.vcpu import watts_per_vcpu
 
-CHILD_TICK = 0.01  # the kernel counts live children, such as the process that tests are forked from, in steps of 10 ms
+
+def test_sleep_costs_nothing() -> None:
+    with KernelClock() as clock, meter() as m:
+        time.sleep(1)
+    assert m.reading.seconds >= 1
+    assert 0 < m.reading.cpu_seconds <= clock.seconds + TICKS < 0.2
 
 
-def test_two_seconds_of_sleep_cost_less_than_five_milliseconds_of_work() -> None:
-    with meter() as m:
-        time.sleep(2)
-    assert m.reading.seconds >= 2
-    assert 0 < m.reading.cpu_seconds < 0.005 + CHILD_TICK
-    assert m.reading.joules is not None and m.reading.joules < (0.005 + CHILD_TICK) * watts_per_vcpu()["max"]
-
-
-@pytest.mark.parametrize(("cpu_seconds", "repeats"), [(0.01, 9), (0.1, 5), (1.0, 1)])
-def test_joules_are_linear_in_cpu_time(cpu_seconds: float, repeats: int) -> None:
-    found = []
-    for _ in range(repeats):
-        with meter() as m:
-            burn(cpu_seconds)
-        assert m.reading.joules is not None
-        found.append(m.reading.joules)
-    assert statistics.median(found) == pytest.approx(cpu_seconds * watts_per_vcpu()["max"], rel=0.02)
+@pytest.mark.parametrize("cpu_seconds", [0.01, 0.1, 0.5])
+def test_joules_are_linear_in_cpu_time(cpu_seconds: float) -> None:
+    with KernelClock() as clock, meter() as m:
+        burn(cpu_seconds)
+    assert cpu_seconds <= m.reading.cpu_seconds <= clock.seconds + TICKS
+    assert m.reading.joules == pytest.approx(m.reading.cpu_seconds * watts_per_vcpu()["max"])
 
 
 def test_nested_windows_add_up() -> None:
@@ -94,19 +88,23 @@ def test_windows_that_cross_are_flagged_and_ones_in_turn_are_not() -> None:
 
 
 def test_two_processes_do_not_count_each_other() -> None:
-    code = "from niwaki.meter import meter\nwith meter() as m: burn(0.4)\nprint(m.reading.cpu_seconds)"
+    code = (
+        "from niwaki.meter import meter\nstart = time.process_time()\nwith meter() as m: burn(0.4)\n"
+        "print(m.reading.cpu_seconds, time.process_time() - start)"
+    )
     command = [sys.executable, "-c", BURN + code]
     both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     for process in both:
         out, _ = process.communicate()
-        assert 0.4 <= float(out) < 0.6  # both together are 0.8
+        counted, own = map(float, out.split())
+        assert 0.4 <= counted <= own
 
 
 def test_an_exception_inside_still_records_and_is_not_swallowed() -> None:
-    with pytest.raises(ZeroDivisionError), meter() as m:
+    with KernelClock() as clock, pytest.raises(ZeroDivisionError), meter() as m:
         burn(0.05)
         _ = 1 / 0
-    assert 0.05 <= m.reading.cpu_seconds < 0.1
+    assert 0.05 <= m.reading.cpu_seconds <= clock.seconds + TICKS
 
 
 def test_decorator_bare_with_options_and_async() -> None:
@@ -125,11 +123,12 @@ def test_decorator_bare_with_options_and_async() -> None:
         await asyncio.sleep(0.02)
         burn(0.02)
 
-    assert bare() == 7 and bare() == 7
+    with KernelClock() as clock:
+        assert bare() == 7 and bare() == 7
     with pytest.raises(KeyError):
         raising()
     asyncio.run(waiting())
-    assert bare.total.detail["repeats"] == 2 and 0.04 <= bare.total.cpu_seconds < 0.08
+    assert bare.total.detail["repeats"] == 2 and 0.04 <= bare.total.cpu_seconds <= clock.seconds + TICKS
     assert raising.reading.co2e_grams > 0
     assert waiting.reading.cpu_seconds >= 0.02 and waiting.reading.seconds >= 0.04
 
@@ -198,13 +197,7 @@ def test_a_window_carried_through_fork_ends_well_in_the_child() -> None:
         if pid == 0:
             burn(0.02)
             m.__exit__(None, None, None)
-            os._exit(0 if 0.02 <= m.reading.cpu_seconds < 0.5 else 1)  # its own work only, and copying a large process
+            own = time.process_time()  # copying a large process is part of it; the parent's work is not
+            os._exit(0 if 0.02 <= m.reading.cpu_seconds <= own + TICKS else 1)
         assert os.waitpid(pid, 0)[1] == 0
     assert m.reading.cpu_seconds >= 0.5
-
-
-def test_python_of_the_tests_starts_quickly() -> None:
-    """The children above are sized on this."""
-    with meter() as m:
-        subprocess.run([*PYTHON, ""], check=True)
-    assert m.reading.cpu_seconds < 0.1
