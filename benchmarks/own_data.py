@@ -2,7 +2,7 @@
 
 DATA is the folder with `sst2`, `cola`, `ag_news`, `qnli` and `wordnet30` as Parquet. A job draws rows from a dataset's train rows, of which a tenth
 validates, and at most 1,000 test rows, with its seed. `recipe` takes the recipe as it is, `probe` a linear probe that is kept
-unless fine-tuning is better by more than chance. Appends to
+unless fine-tuning is better by more than chance, `choice` the best of a frozen encoder, fine-tuning and both in cross-validation. Appends to
 results/own_data.jsonl; recorded jobs are skipped. Stages after the teacher are left out. Processor seconds are of one thread (OMP_NUM_THREADS=1).
 """
 
@@ -32,7 +32,14 @@ PROBE = [
     'stages.teacher.methods=[{ use = "freeze" }, { use = "auto_head", dense = false }, { use = "linear_probe", other_heads = "skip" }]',
     "stages.teacher.train={ auto = true }",
 ]
-SETTINGS = {"recipe": [], "probe": PROBE}
+HEAD = '{ use = "auto_head", dense = false }'
+FROZEN = f'{{ methods = [{HEAD}, {{ use = "linear_probe" }}] }}'
+FROM_PROBE = f'{{ methods = [{{ use = "freeze" }}, {HEAD}, {{ use = "linear_probe", chance = 1.0 }}], train = {{ epochs = 6, lr = 1e-4 }} }}'
+CHOICE = [
+    f'stages.teacher.methods=[{{ use = "freeze" }}, {HEAD}]',
+    f"stages.teacher.alternatives=[{FROZEN}, {FROM_PROBE}]",
+]
+SETTINGS = {"recipe": [], "probe": PROBE, "choice": CHOICE}
 Rows = list[dict[str, Any]]
 FILES = {  # dataset: train file, test file, input columns, label column
     "sst2": ("sst2/train", "sst2/validation", ("sentence",), "label"),
@@ -105,6 +112,7 @@ def run(dataset: str, rows: int, settings: str, seed: int, data: str) -> dict[st
         "methods": plan.stages[0].to_json()["methods"],
         "train": plan.stages[0].to_json()["train"],
         "training": result["training"],
+        "choice": result.get("choice"),
         "spent": jobs.spent_on(plan.stages[0], home),
     }
 

@@ -20,7 +20,7 @@ FIGURES = {
     *("flops_tokens", "throughput", "throughput_low", "throughput_high", "latency_ms", "energy", "seeds"),
 }
 STAGE = FIGURES | {
-    *("finished", "key", "folder", "parent", "teachers", "methods", "training", "curve", "kept", "ratios"),
+    *("finished", "key", "folder", "parent", "teachers", "methods", "training", "choice", "curve", "kept", "ratios"),
     *("reduces", "memory", "versions", "copy_of", "loaded"),
     "parts",
 }

@@ -61,7 +61,7 @@ class Requirements:
     training: bool = False  # a stage without a train block rejects the method
     activations: frozenset[str] = frozenset()  # of the student, read by `loss` (names in models/encoder.py)
     compares_logits: bool = False  # `loss` uses `context.soft_loss`: objectives that define none are rejected
-    fits_head: bool = False  # it gives the model a trained head after training
+    fits_head: bool = False  # it gives the model a trained head: before training, or in `finish`
     pairs: bool = False  # the task must be one on pairs of texts
     pins_modules: bool = False  # training needs the modules that `prepare` left: no later method may replace them
     reduces: tuple[Reduced, ...] = ()

@@ -69,6 +69,13 @@ def _loaded(stage: Facts, reference: Facts, contender: Facts) -> Facts | None:
     return {**known, "ratios": _ratios({**stage, **figures}, reference, other)}
 
 
+def _methods(planned: Facts, result: Facts) -> list[Facts]:
+    """The methods of the stage, or those of the alternative that was chosen."""
+    options = [planned, *mappings(planned.get("alternatives"))]
+    chosen = mapping(result.get("choice")).get("chosen", 0)
+    return mappings(options[chosen if chosen in range(len(options)) else 0].get("methods"))
+
+
 def ratio_of(value: float | None, whole: float | None) -> float | None:
     """value ÷ whole; null if either is unknown, or if the share has no meaning (a metric below 0)."""
     return None if value is None or whole is None or value < 0 or whole <= 0 else value / whole
@@ -124,7 +131,7 @@ def _stage(planned: Facts, run: RunFiles, contenders: Facts) -> Facts:
         "parent": _string(planned.get("parent")),
         "copy_of": _string(planned.get("copy_of")),
         "teachers": [str(name) for name in planned.get("teachers") or []],
-        "methods": mappings(planned.get("methods")),
+        "methods": _methods(planned, result),
         "reduces": [str(name) for name in planned.get("reduces") or []],
         "engine": _string(result.get("engine")),
         "versions": {str(name): str(version) for name, version in mapping(result.get("versions")).items()},
@@ -135,6 +142,7 @@ def _stage(planned: Facts, run: RunFiles, contenders: Facts) -> Facts:
         "memory": number(mapping(contenders.get(name)).get("memory")),
         "energy": _energy(reading(result.get("spent")), mapping(contenders.get(name))),
         "training": result.get("training") if isinstance(result.get("training"), dict) else None,
+        "choice": mapping(result.get("choice")) or None,
         "curve": curve(run.curves.get(name, [])),
     }
 

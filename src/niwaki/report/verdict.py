@@ -161,6 +161,7 @@ def _reasons(facts: Json, chosen: Stage, best: Stage, enough: list[Stage], cost:
         _choice(chosen, enough, cost),
         *_doubts(facts, chosen, best, least),
         _frozen(facts),
+        *map(_chosen_alternative, facts["stages"]),
         _below_in_engine(facts["metric"], chosen, least),
         f"Lost too much to be considered: {', '.join(missed)}." if missed else "",
         f"Unfinished, and so not considered: {', '.join(facts['unfinished'])}." if facts["unfinished"] else "",
@@ -200,6 +201,24 @@ def _frozen(facts: Json) -> str:
     names = [stage["name"] for stage in facts["stages"] if (stage.get("training") or {}).get("start_is_best") is True]
     trained = "a head trained on the frozen encoder was best on the validation rows, so no fine-tuned weights were kept"
     return f"{', '.join(names)}: {trained}." if names else ""
+
+
+def _chosen_alternative(stage: Stage) -> str:
+    """Which of a stage's alternatives was taken, and the errors of all."""
+    choice = stage.get("choice")
+    if not choice:
+        return ""
+    how = "cross-validation" if choice["folds"] > 1 else "the validation rows"
+    each = [f"{_listed(other)}: {100 * other['error']:.1f} %" for other in choice["alternatives"]]
+    return (
+        f"{stage['name']}: alternative {choice['chosen'] + 1} of {len(each)} had the fewest errors in {how} "
+        f"({choice['held_out']:,} rows; {'; '.join(each)})."
+    )
+
+
+def _listed(alternative: Json) -> str:
+    named = ", ".join(alternative["methods"]) or "no method"
+    return named if alternative["trains"] else f"{named}, not trained"
 
 
 def _below_in_engine(metric: str | None, chosen: Stage, least: float) -> str:

@@ -3,7 +3,8 @@
 import functools
 import importlib.metadata
 import platform
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -53,6 +54,7 @@ class PlannedStage(ResolvedStage):
         bool  # whether an earlier stage caches the same teachers' activations, and so their logits, on the same texts
     )
     copy_of: str = ""  # the stage of the recipe that this one is a quantized copy of
+    variants: "Sequence[PlannedStage]" = field(default=(), kw_only=True)
 
     @property
     def folder(self) -> str:
@@ -64,11 +66,6 @@ class PlannedStage(ResolvedStage):
         return f"{STAGES}/.work-{folder_name(self.spec.name, self.key)}"
 
     def to_json(self) -> Json:
-        methods = [
-            {"use": values["use"], **method.model_dump()}
-            for values, method in zip(self.spec.methods, self.methods, strict=True)
-        ]
-        train = self.spec.train.model_dump() | {"precision": self.precision} if self.spec.train else None
         return {
             "name": self.spec.name,
             "key": self.key,
@@ -78,10 +75,20 @@ class PlannedStage(ResolvedStage):
             "replica": self.spec.replica,
             "copy_of": self.copy_of or None,
             "folder": self.folder,
-            "methods": methods,
-            "train": train,
+            **_trained(self),
+            **({"alternatives": [_trained(variant) for variant in self.variants]} if self.variants else {}),
             "reduces": [*dict.fromkeys(name for method in self.methods for name in method.requires.reduces)],
         }
+
+
+def _trained(stage: PlannedStage) -> Json:
+    """Methods and training with all defaults."""
+    methods = [
+        {"use": values["use"], **method.model_dump()}
+        for values, method in zip(stage.spec.methods, stage.methods, strict=True)
+    ]
+    train = stage.spec.train.model_dump() | {"precision": stage.precision} if stage.spec.train else None
+    return {"methods": methods, "train": train}
 
 
 @dataclass(frozen=True)
@@ -206,7 +213,6 @@ def _planned(plan: Plan, spec: Stage, draft: Draft, common: list[object]) -> Pla
     """The next stage of a plan, with its key."""
     keys = {stage.name: stage.key for stage in plan.stages}
     stage = resolve_stage(plan.recipe, spec, plan.stages[-1].name if plan.stages else None, draft.folders)
-    precision = resolve_precision(spec.train.precision) if spec.train else "fp32"
     teacher_cached = any(_caches_teacher(earlier, spec) for earlier in plan.stages)
     inputs = [
         *common,
@@ -216,8 +222,18 @@ def _planned(plan: Plan, spec: Stage, draft: Draft, common: list[object]) -> Pla
         *(["heard"] if teacher_cached else []),
         *([f"replica {spec.replica}"] if spec.replica else []),
     ]
-    key = stage_key(spec, stage.methods, precision, inputs)
-    return PlannedStage(spec, stage.parent, stage.source, stage.methods, key, precision, teacher_cached)
+    planned, *variants = (_with_key(one, inputs, teacher_cached) for one in (stage, *stage.variants))
+    if not variants:
+        return planned
+    key = fingerprint([planned.key, *(variant.key for variant in variants), spec.folds])
+    return replace(planned, key=key, variants=variants)
+
+
+def _with_key(stage: ResolvedStage, inputs: list[object], teacher_cached: bool) -> PlannedStage:
+    spec, methods = stage.spec, stage.methods
+    precision = resolve_precision(spec.train.precision) if spec.train else "fp32"
+    key = stage_key(spec, methods, precision, inputs)
+    return PlannedStage(spec, stage.parent, stage.source, methods, key, precision, teacher_cached)
 
 
 def _caches_teacher(earlier: PlannedStage, spec: Stage) -> bool:

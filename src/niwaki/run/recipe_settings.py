@@ -14,6 +14,13 @@ from niwaki.train.settings import TrainSettings
 PRETRAINED = "pretrained"
 
 
+class Alternative(Settings):
+    """Other methods and training for a stage."""
+
+    methods: list[Json] = setting([], "methods in this order: { use = name, setting = value … }")
+    train: TrainSettings | None = setting(None, "training settings; none trains nothing")
+
+
 class Stage(Settings):
     name: str = setting(..., "name of the stage")
     start: str = setting(
@@ -23,6 +30,14 @@ class Stage(Settings):
     teacher: str | list[str] = setting("", "stage whose model is the teacher; several are averaged (mean logits)")
     methods: list[Json] = setting([], "methods in this order: { use = name, setting = value … }")
     train: TrainSettings | None = setting(None, "training settings; none trains nothing")
+    alternatives: list[Alternative] = setting(
+        [],
+        "other methods and training; those with the fewest errors on held-out training rows are taken",
+        max_length=20,
+    )
+    folds: int = setting(
+        3, "parts of the training rows that are held out in turn to compare the alternatives", ge=2, le=20
+    )
     replica: int = setting(
         0, "changes the stage's random numbers: equal stages with different replicas form an ensemble", ge=0
     )
@@ -31,6 +46,13 @@ class Stage(Settings):
     def teachers(self) -> list[str]:
         named = [self.teacher] if isinstance(self.teacher, str) else self.teacher
         return [name for name in named if name]
+
+    def variants(self) -> "list[Stage]":
+        """The stage with each of its alternatives."""
+        return [
+            self.model_copy(update={"methods": other.methods, "train": other.train, "alternatives": []})
+            for other in self.alternatives
+        ]
 
 
 class CacheSettings(Settings):

@@ -1,13 +1,15 @@
 """Makes one stage of a plan and commits its folder.
 
-load ──> prepare ──> teach ──> train ──> finish ──> publish ──> measure
-start    methods     teacher   one loop  methods    save,       quality,
-model    reshape     outputs             bake       export      size, parity
+choose ──> load ──> prepare ──> teach ──> train ──> finish ──> publish ──> measure
+best of    start    methods     teacher   one loop  methods    save,       quality,
+settings   model    reshape     outputs             bake       export      size, parity
 """
 
 import shutil
 
 from niwaki.core.files import commit_folder
+from niwaki.models.model import Model
+from niwaki.run.steps.choose import choose
 from niwaki.run.steps.job import StageJob
 from niwaki.run.steps.load import load_start_model, require_disk_space
 from niwaki.run.steps.measure import measure
@@ -15,10 +17,22 @@ from niwaki.run.steps.publish import publish
 from niwaki.run.steps.teach import load_teachers, teacher_outputs
 from niwaki.run.steps.train import finish, method_context, prepare, train
 from niwaki.run.steps.training_data import TrainingData
+from niwaki.train.checkpoints import TrainerState
 
 
 def make_stage(job: StageJob) -> None:
     """An interrupted stage leaves its checkpoints in the work folder; the next call resumes from them."""
+    job, choice = choose(job, lambda part: _without_work_folder(part, train_model(part)[0]))
+    model, state = train_model(job)
+    model = finish(job, model)
+    with commit_folder(job.target) as folder:
+        publish(job, model, folder)
+        measure(job, model, folder, state, choice)
+    shutil.rmtree(job.work_folder, ignore_errors=True)
+
+
+def train_model(job: StageJob) -> tuple[Model, TrainerState | None]:
+    """The model before the methods finish it."""
     model = load_start_model(job)
     require_disk_space(job, model)
     data, teachers = TrainingData(job), load_teachers(job)
@@ -29,8 +43,9 @@ def make_stage(job: StageJob) -> None:
         features = data.features(model)
         teacher = teacher_outputs(job, teachers, data, model, features)
         state = train(job, model, features, context, teacher)
-    model = finish(job, model)
-    with commit_folder(job.target) as folder:
-        publish(job, model, folder)
-        measure(job, model, folder, state)
+    return model, state
+
+
+def _without_work_folder(job: StageJob, model: Model) -> Model:
     shutil.rmtree(job.work_folder, ignore_errors=True)
+    return model

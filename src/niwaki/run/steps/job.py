@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import torch
 
 from niwaki.core.model_integrity import MODEL
@@ -29,6 +31,7 @@ class StageJob:
     run_folder: Path
     attempt: Attempt
     should_stop: Callable[[], bool]
+    fold: np.ndarray | None = None  # numbers of the training rows to use; None: all
 
     @property
     def name(self) -> str:
@@ -37,6 +40,11 @@ class StageJob:
     @property
     def task(self) -> Task:
         return self.plan.task
+
+    @cached_property
+    def train_rows(self) -> pa.Table:
+        rows = self.task.splits()["train"]
+        return rows if self.fold is None else rows.take(self.fold)
 
     @cached_property
     def objective(self) -> Objective:

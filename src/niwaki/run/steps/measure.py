@@ -23,7 +23,7 @@ EXAMPLE_STATS = "example_stats.npy"  # per-example statistics of the test rows, 
 FOOTPRINT_ROWS, PARITY_ROWS = 256, 16
 
 
-def measure(job: StageJob, model: Model, folder: Path, state: TrainerState | None) -> None:
+def measure(job: StageJob, model: Model, folder: Path, state: TrainerState | None, choice: Json | None = None) -> None:
     """Writes result.json and the per-example statistics. The model is loaded again, so a folder that cannot be loaded fails here."""
     predictor = Predictor(folder / MODEL)
     example_stats = {part: _example_stats(job.task, predictor, part) for part in job.task.data.tests}
@@ -40,6 +40,7 @@ def measure(job: StageJob, model: Model, folder: Path, state: TrainerState | Non
         "parts": scores,
         **footprint(model, folder / MODEL, tokens),
         "training": _training(state) if state else None,
+        **({"choice": choice} if choice else {}),
         "engine": predictor.engine,
         "parity": parity(predictor, _test_rows(job.task, predictor, PARITY_ROWS)),
         "spent": job.attempt.window.peek().to_dict(),

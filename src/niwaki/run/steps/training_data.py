@@ -19,7 +19,7 @@ from niwaki.run.steps.teacher_answers import with_teacher_answers
 from niwaki.run.unlabelled_texts import draw_unlabelled
 from niwaki.tasks._capabilities import AcceptsUnlabelledTexts
 from niwaki.tasks._task import texts_in
-from niwaki.train.collator import Collator, encode_rows, encode_split
+from niwaki.train.collator import Collator, encode_rows
 
 CALIBRATION_BATCH = 32
 
@@ -33,7 +33,7 @@ class TrainingData:
     @cached_property
     def labelled(self) -> pa.Table:
         """The labelled training rows, after every method has changed them."""
-        rows = self.task.splits()["train"]
+        rows = self.job.train_rows
         for method in methods_with(self.job.stage.methods, SelectsRows):
             rows = method.rows(rows, partial(with_teacher_answers, self.job))
         return rows
@@ -52,7 +52,7 @@ class TrainingData:
         return texts + (self._augmented(train.augmentations) if train.augmentations else [])
 
     def _augmented(self, count: int) -> list[Input]:
-        train, folder = self.task.splits()["train"], self.job.plan.model_folder
+        train, folder = self.job.train_rows, self.job.plan.model_folder
         rows, start = self.task.inputs(train), load_folder(folder, self.task.head)
         masked = masked_model(folder) if start.tokenizer.mask_token_id is not None else None
         source = "a masked-language model" if masked else "their nearest vectors"
@@ -72,13 +72,13 @@ class TrainingData:
 
     def texts(self) -> Iterable[str]:
         """Every text of the stage, for methods that count words or build a vocabulary."""
-        yield from self.task.texts(self.task.splits()["train"])
+        yield from self.task.texts(self.job.train_rows)
         for given in self.unlabelled:
             yield from texts_in(given)
 
     def calibration(self, model: Model, count: int) -> Iterable[Batch]:
         """`count` labelled batches in the model's tokens."""
-        collator = Collator(encode_split(model, self.task, "train"), model, CPU)
+        collator = Collator(encode_rows(model, self.task, self.job.train_rows), model, CPU)
         seed = derive(self.job.seed, "calibration")
         for rows in epoch_batches(collator.lengths, CALIBRATION_BATCH, seed, 0)[:count]:
             yield collator.batch(rows)

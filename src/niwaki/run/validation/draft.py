@@ -26,6 +26,7 @@ class ResolvedStage:
     parent: str | None  # the stage it starts from; None where it starts from a pretrained model
     source: Path  # that model's folder, its own or the recipe's
     methods: list[Method]
+    variants: "Sequence[ResolvedStage]" = field(default=(), kw_only=True)  # with each of its alternatives
 
     @property
     def name(self) -> str:
@@ -80,7 +81,9 @@ class Check(Protocol):
 def resolve_stage(recipe: Recipe, spec: Stage, previous: str | None, folders: dict[str, Path]) -> ResolvedStage:
     """`previous` is the stage before it, from which it starts by default."""
     parent = None if spec.model or spec.start == PRETRAINED else spec.start or previous
-    return ResolvedStage(spec, parent, folders[spec.model or recipe.model], recipe.make_methods(spec))
+    source = folders[spec.model or recipe.model]
+    variants = [resolve_stage(recipe, other, previous, folders) for other in spec.variants()]
+    return ResolvedStage(spec, parent, source, recipe.make_methods(spec), variants=variants)
 
 
 def resolve_stages(recipe: Recipe, folders: dict[str, Path]) -> list[ResolvedStage]:

@@ -30,6 +30,8 @@ def check(draft: Draft, problems: Problems) -> None:
             continue
         with problems.collecting(f"stage '{stage.name}': "):
             shapes = dry_run_stage(stage, finished, head)
+            for number, variant in enumerate(stage.variants):
+                _check_same_shape(number, dry_run_stage(variant, finished, head).finished, shapes.finished)
             _check_head_fits(shapes.finished, draft.task, head)
             draft.shapes[stage.name], finished[stage.name] = shapes, shapes.finished
 
@@ -38,6 +40,19 @@ def _needed(stage: ResolvedStage) -> set[str]:
     """The stages whose shapes a dry run of this one needs; "" is the recipe's model."""
     start = set() if stage.spec.model else {stage.parent or ""}
     return start.union(stage.spec.teachers, *(method.stages for method in methods_with(stage.methods, ReadsStages)))
+
+
+def _check_same_shape(number: int, model: Model, expected: Model) -> None:
+    """Later stages are checked with one shape, whichever alternative is taken."""
+    shape, wanted = (
+        {name: tuple(value.shape) for name, value in one.network.state_dict().items()} for one in (model, expected)
+    )
+    different = sorted(name for name in {*shape, *wanted} if shape.get(name) != wanted.get(name))
+    if different:
+        raise InputError(
+            f"alternatives.{number}: its model has another shape than that of the stage ('{different[0]}'); "
+            "alternatives may differ in training and in methods that keep the shape"
+        )
 
 
 def _check_head_fits(model: Model, task: Task, head: Head) -> None:

@@ -1,13 +1,13 @@
 """Are the stages of a recipe named, connected and combined correctly? Keys and types are valid already."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from niwaki.core.errors import InputError
 from niwaki.core.json_types import Json
 from niwaki.methods._factory import make_method
-from niwaki.methods._method import Method, ReadsStages, answers_trained
+from niwaki.methods._method import Method, ReadsStages, Reshapes, answers_trained
 from niwaki.objectives._factory import objective_problems
 from niwaki.run.recipe_settings import PRETRAINED, Recipe, Stage
 from niwaki.train.auto_settings import AUTO_SETTINGS
@@ -26,9 +26,23 @@ def stage_problems(recipe: Recipe, faulty: Collection[int] = ()) -> list[str]:
             earlier = [before.name for before in recipe.stages[:number]]
             found = [f"train.{problem}" for problem in train_problems(stage)]
             found += method_problems(stage, methods, earlier, number)
+            found += alternative_problems(stage, earlier, number)
             if not method_errors:
                 found += teacher_problems(stage, [*methods.values()])
             problems += [f"stages.{number}.{problem}" for problem in found]
+    return problems
+
+
+def alternative_problems(stage: Stage, earlier: list[str], number: int) -> list[str]:
+    """Problems of the methods and train blocks of a stage's alternatives."""
+    problems = []
+    if stage.alternatives and stage.teachers:
+        problems.append("alternatives: they are compared on labelled rows without a teacher; leave out one of both")
+    for place, variant in enumerate(stage.variants()):
+        methods, found = build_methods(variant.methods, "methods")
+        found += [f"train.{problem}" for problem in train_problems(variant)]
+        found += method_problems(variant, methods, earlier, number)
+        problems += [f"alternatives.{place}.{problem}" for problem in found]
     return problems
 
 
@@ -89,10 +103,16 @@ def method_problems(stage: Stage, methods: dict[int, Method], earlier: list[str]
                 f"'{use}' follows the layers of one teacher, and stages.{place}.teacher names {len(stage.teachers)}; "
                 "name one, or distil with 'logits'"
             )
-        if method.requires.training and not stage.train:
+        if method.requires.training and not stage.train and not _is_fitted(method, methods.values()):
             found.append(f"'{use}' acts while training; give the stage a train block, e.g. train = {{ epochs = 1 }}")
         problems += [f"methods.{number}: {problem}" for problem in found]
     return problems
+
+
+def _is_fitted(method: Method, methods: Iterable[Method]) -> bool:
+    """Whether all that the method leaves to be trained is a head that another method fits."""
+    new_head = isinstance(method, Reshapes) and method.resets_head
+    return new_head and any(other.requires.fits_head for other in methods)
 
 
 def teacher_problems(stage: Stage, methods: list[Method]) -> list[str]:
