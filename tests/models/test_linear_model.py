@@ -75,6 +75,24 @@ def test_the_penalty_is_that_of_a_cross_validation(monkeypatch):
     assert held_out_loss(LABEL, clear, gold, 2, 0.03, 0) == pytest.approx(theirs[0], abs=1e-4)
 
 
+@pytest.mark.parametrize(("problem", "outputs"), [(LABEL, 3), (SEVERAL, 3), (NUMBER, 1)])
+def test_features_that_say_nothing_are_not_used(problem, outputs, monkeypatch):
+    """Next to a weak penalty. The model is then the frequency of each label, or the mean."""
+    monkeypatch.setattr(linear_model, "STRENGTHS", (10.0,))
+    draw = np.random.default_rng(7)
+    gold = {LABEL: np.repeat([0, 1, 2], [40, 15, 5]), NUMBER: draw.normal(5, 1, 60).astype(np.float32)}.get(
+        problem, (draw.random((60, 3)) < [0.8, 0.5, 0.2]).astype(np.float32)
+    )
+    found = fitted(problem, draw.normal(size=(60, 200)).astype(np.float32), gold, outputs, 0)
+    assert not found.weight.any()
+    if problem == LABEL:
+        np.testing.assert_allclose(np.exp(found.bias), [40 / 60, 15 / 60, 5 / 60], rtol=1e-5)
+    elif problem == SEVERAL:
+        np.testing.assert_allclose(1 / (1 + np.exp(-found.bias)), gold.mean(axis=0), rtol=1e-5)
+    else:
+        np.testing.assert_allclose(found.bias, gold.mean(), rtol=1e-5)
+
+
 def test_features_that_do_not_vary_and_a_single_row_are_fitted():
     features = np.ones((1, 3), dtype=np.float32)
     found = fitted(LABEL, features, np.array([1]), 2, 0)

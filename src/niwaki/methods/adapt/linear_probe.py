@@ -44,7 +44,7 @@ class LinearProbe(Method, Reshapes, KeepsStart):
         "reject", "models whose head does not read one vector of a text: reject them, or train them without a probe"
     )
 
-    version = 2
+    version = 3
     requires = Requirements(fits_head=True)
 
     @property
