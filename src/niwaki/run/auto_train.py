@@ -15,7 +15,7 @@ from niwaki.core.json_types import Json
 from niwaki.core.log import info
 from niwaki.core.settings import check
 from niwaki.methods.adapt.auto_head import AutoHead
-from niwaki.run.recipe_settings import Recipe, Stage
+from niwaki.run.recipe_settings import Alternative, Recipe, Stage
 from niwaki.tasks._task import Task
 
 TEXTS, MIN_EPOCHS, MAX_EPOCHS = 30_000, 1, 10
@@ -41,12 +41,22 @@ def recommended(rows: Rows) -> Json:
 
 def with_auto_settings(recipe: Recipe, task: Task) -> Recipe:
     """The recipe with the settings and heads that its stages leave to the rules."""
-    if not any((stage.train and stage.train.auto) or _auto_heads(stage) for stage in recipe.stages):
+    if not any(map(_leaves_settings, (variant for stage in recipe.stages for variant in (stage, *stage.variants())))):
         return recipe
     train = task.splits()["train"]
     rows = Rows(train.num_rows, len([*task.texts(train.slice(0, 1))]) > 1)
-    stages = [_with_head(_filled(stage, rows), rows, task) for stage in recipe.stages]
-    return recipe.model_copy(update={"stages": stages})
+    return recipe.model_copy(update={"stages": [_chosen(stage, rows, task) for stage in recipe.stages]})
+
+
+def _leaves_settings(stage: Stage) -> bool:
+    return bool((stage.train and stage.train.auto) or _auto_heads(stage))
+
+
+def _chosen(stage: Stage, rows: Rows, task: Task) -> Stage:
+    """The stage and its alternatives with what the rules choose."""
+    own, *others = (_with_head(_filled(one, rows), rows, task) for one in (stage, *stage.variants()))
+    alternatives = [Alternative(methods=other.methods, train=other.train) for other in others]
+    return own.model_copy(update={"alternatives": alternatives})
 
 
 def _auto_heads(stage: Stage) -> list[Json]:

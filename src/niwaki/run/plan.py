@@ -150,7 +150,7 @@ def make_plan(recipe: Recipe, name: str) -> Plan:
     """Validates the recipe and computes the keys. Raises InputError with all problems; trains and writes nothing."""
     draft = validate(recipe)
     chosen = with_auto_settings(recipe, draft.task)
-    if [stage.methods for stage in chosen.stages] != [stage.methods for stage in recipe.stages]:
+    if _methods(chosen) != _methods(recipe):
         draft = validate(chosen)  # the shapes are others
     recipe = chosen
     for remark in remarks(draft):
@@ -160,6 +160,10 @@ def make_plan(recipe: Recipe, name: str) -> Plan:
     _add_quantized_copies(plan, draft, common)
     check_cascade(recipe, plan.stages, plan.shapes, plan.task)
     return plan
+
+
+def _methods(recipe: Recipe) -> list[list[Json]]:
+    return [variant.methods for stage in recipe.stages for variant in (stage, *stage.variants())]
 
 
 def remarks(draft: Draft) -> list[str]:

@@ -4,6 +4,7 @@ from collections import Counter
 
 import pytest
 
+import tiny
 from niwaki.core.errors import InputError
 from niwaki.core.files import read_json
 from niwaki.run.plan import make_plan
@@ -101,6 +102,19 @@ def test_alternatives_and_folds_are_part_of_the_key(bert_folder, rows_csv):
         for more in ({}, {"alternatives": [FROZEN]}, {"alternatives": [FROZEN], "folds": 3}, {"alternatives": [TUNED]})
     ]
     assert len(set(plans)) == 4
+
+
+def test_rules_choose_heads_and_training_of_alternatives(bert_folder, tmp_path):
+    """Few pairs of texts get `pair_head` in the stage and in its alternatives."""
+    rows = tiny.write_pairs_csv(tmp_path / "pairs.csv")
+    head = {"use": "auto_head", "dense": False}
+    other = {"methods": [head, {"use": "linear_probe"}], "train": "auto"}
+    plan = make_plan(recipe_of(bert_folder, rows, methods=[head], train=TRAIN, alternatives=[other]), "pairs")
+    [planned] = plan.to_json()["stages"]
+    assert [values["use"] for values in planned["methods"]] == ["pair_head"]
+    [alternative] = planned["alternatives"]
+    assert [values["use"] for values in alternative["methods"]] == ["pair_head", "linear_probe"]
+    assert alternative["train"]["lr"] == 5e-5
 
 
 def test_faults_of_an_alternative_name_its_place(bert_folder, rows_csv):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from niwaki.core.errors import InputError
 from niwaki.core.json_types import Json
 from niwaki.core.problems import Problems
-from niwaki.methods._method import Bakes, Method, methods_with
+from niwaki.methods._method import Bakes, Method
 from niwaki.objectives._factory import make_objective, objective_name
 from niwaki.objectives._objective import Objective
 from niwaki.run.validation.draft import Draft
@@ -25,7 +25,7 @@ def _check_head(given: str | Json, task: Task, methods: Sequence[Method]) -> Non
     objective, name = make_objective(given, task), objective_name(given)
     objective.check()
     head = objective.head
-    fitted_afterwards = any(method.requires.fits_head for method in methods_with(methods, Bakes))
+    fitted_afterwards = any(method.requires.fits_head and isinstance(method, Bakes) for method in methods)
     if not objective.trains_head and not fitted_afterwards:
         raise InputError(
             f"train.objective: '{name}' trains no head; add a method that fits one, {{ use = 'linear_head' }}"
