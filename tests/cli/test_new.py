@@ -127,7 +127,7 @@ def test_generated_files_pass_mypy(checkout):
     ("arguments", "code", "words"),
     [
         (["methd", "x"], 2, "did you mean 'method'"),
-        (["method", "x"], 2, "give --family (adapt, combine, distill, factorize, prune, quantize, share)"),
+        (["method", "x"], 2, "give --family (adapt, combine, convert, distill, factorize, prune, quantize, share)"),
         (["engine", "x", "--family", "prune"], 2, "an engine has no --family"),
         (["method", "x", "--family", "../.."], 3, "is not known"),
         (["method", "../x", "--family", "prune"], 3, "lower-case letters"),

@@ -112,9 +112,13 @@ class Layer:
         return dropout(x, rate) if rate else x
 
     def dropout_rate(self, role: str) -> float:
-        """0 unless training. The family names where the rate is: a dropout module, or a number as in BART."""
+        """0 unless training."""
+        return self.configured_dropout(role) if self.module.training else 0.0
+
+    def configured_dropout(self, role: str) -> float:
+        """The family names where the rate is: a dropout module, or a number as in BART."""
         path = self.path(role)
-        if not path or not self.module.training:
+        if not path:
             return 0.0
         found = attrgetter(path)(self.module)
         return found.p if isinstance(found, nn.Dropout) else float(found)
