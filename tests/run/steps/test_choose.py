@@ -10,7 +10,7 @@ from niwaki.core.files import read_json
 from niwaki.run.plan import make_plan
 from niwaki.run.recipe import parse
 from niwaki.run.steps import choose
-from niwaki.run.steps.choose import folds_of
+from niwaki.run.steps.choose import best, folds_of
 from niwaki.train.loop import Interrupted
 from run.teaching import TRAIN, run, weights
 
@@ -34,6 +34,17 @@ def test_every_row_is_held_out_once_and_labels_are_spread_evenly():
         each = [counts[label, number] for number in range(3)]
         assert sum(each) == total and max(each) - min(each) <= 1
     assert (fold == folds_of(labels, 3, seed=5)).all() and (fold != folds_of(labels, 3, seed=6)).any()
+
+
+def test_the_untrained_one_is_preferred_and_others_must_lead_by_half_a_standard_error():
+    """1 of 100 rows better is a lead of one standard error; 4 better and 3 worse are one of 0.38."""
+    none, one_better = [1.0] * 100, [0.0] + [1.0] * 99
+    mixed = [0.0] * 4 + [1.0] * 96
+    worse_elsewhere = [1.0] * 97 + [0.0] * 3
+    assert best([none, one_better], [True, True]) == 1
+    assert best([one_better, one_better], [True, False]) == 1
+    assert best([worse_elsewhere, mixed], [True, True]) == 0 and best([mixed, worse_elsewhere], [True, True]) == 0
+    assert best([none, one_better, none], [True, True, False]) == 1
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +105,12 @@ def test_many_rows_are_compared_on_the_validation_rows(bert_folder, rows_csv, tm
     choice = read_json(stage / "result.json")["choice"]
     rows = make_plan(recipe, "many").task.splits()["validation"].num_rows
     assert (choice["folds"], choice["held_out"]) == (1, rows)
+
+
+def test_above_the_limit_the_stage_is_taken_as_it_is(bert_folder, rows_csv, tmp_path, monkeypatch):
+    monkeypatch.setattr(choose, "MANY_ROWS", 10)
+    [stage] = run(recipe_of(bert_folder, rows_csv, **FROZEN, alternatives=[TUNED]), tmp_path)
+    assert "choice" not in read_json(stage / "result.json")
 
 
 def test_alternatives_and_folds_are_part_of_the_key(bert_folder, rows_csv):

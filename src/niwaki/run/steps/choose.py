@@ -1,7 +1,9 @@
 """Choose: which of a stage's alternatives makes the fewest errors on training rows that it has not seen.
 
-With at most 2,000 rows, parts of the training rows are held out in turn (cross-validation); with more, the validation rows are.
-The chosen one is then trained on all rows, as if the recipe had named it alone.
+With at most 2,000 rows, parts of the training rows are held out in turn (cross-validation); with more, the validation rows are. Above 5,000 rows the stage is taken as
+it is: fine-tuning rarely loses there, and training everything several times would be the largest cost of a run.
+The chosen one is then trained on all rows, as if the recipe had named it alone. One that is not trained at all is preferred, then the stage itself: another
+one must lead by half a standard error of the difference, because smaller leads are mostly chance.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,7 +25,8 @@ from niwaki.run.steps.load import load_start_model
 from niwaki.train.collator import Collator, encode_rows
 from niwaki.train.infer import logits_of
 
-FEW_ROWS = 2000
+FEW_ROWS, MANY_ROWS = 2000, 5000
+LEAD = 0.5  # standard errors
 Train = Callable[[StageJob], Model]
 
 
@@ -39,12 +42,13 @@ def choose(job: StageJob, train: Train) -> tuple[StageJob, Json | None]:
     variants = [replace(job.stage, variants=()), *job.stage.variants]
     if len(variants) == 1:
         return job, None
-    if not reads_one_vector(load_start_model(job).anatomy):
-        info(f"{job.name}: its answers are not compared row by row, so the alternatives are left out")
+    if reason := reason_to_skip(job):
+        info(f"{job.name}: {reason}, so its alternatives are left out")
         return replace(job, stage=variants[0]), None
     parts = parts_of(job)
-    errors = [mean_error(job, variant, number, parts, train) for number, variant in enumerate(variants)]
-    chosen = int(np.argmin(errors))
+    errors = [held_out_errors(job, variant, number, parts, train) for number, variant in enumerate(variants)]
+    chosen = best(errors, [variant.spec.train is not None for variant in variants])
+    means = [float(np.mean(each)) for each in errors]
     found = {
         "chosen": chosen,
         "held_out": sum(part.held_out.num_rows for part in parts),
@@ -55,14 +59,34 @@ def choose(job: StageJob, train: Train) -> tuple[StageJob, Json | None]:
                 "trains": bool(variant.spec.train),
                 "error": error,
             }
-            for variant, error in zip(variants, errors, strict=True)
+            for variant, error in zip(variants, means, strict=True)
         ],
     }
-    listed = ", ".join(f"{error:.4f}" for error in errors)
+    listed = ", ".join(f"{error:.4f}" for error in means)
     info(
         f"{job.name}: errors of the alternatives on {found['held_out']} held-out rows: {listed}; takes number {chosen}"
     )
     return replace(job, stage=replace(variants[chosen], key=job.stage.key)), found
+
+
+def reason_to_skip(job: StageJob) -> str:
+    if job.task.splits()["train"].num_rows > MANY_ROWS:
+        return f"has more than {MANY_ROWS:,} training rows"
+    return "" if reads_one_vector(load_start_model(job).anatomy) else "its answers are not compared row by row"
+
+
+def best(errors: Sequence[Sequence[float]], trains: Sequence[bool]) -> int:
+    """The place of the alternative to take, from the errors of each on the same rows."""
+    first, *others = sorted(range(len(errors)), key=lambda place: trains[place])
+    for place in others:
+        first = place if leads(np.subtract(errors[first], errors[place])) else first
+    return first
+
+
+def leads(gains: np.ndarray) -> bool:
+    """Whether the mean gain over rows is above half its standard error."""
+    spread = gains.std(ddof=1) / len(gains) ** 0.5 if len(gains) > 1 else 0.0
+    return bool(gains.mean() > LEAD * spread)
 
 
 def parts_of(job: StageJob) -> list[Part]:
@@ -87,7 +111,9 @@ def folds_of(labels: Sequence[object], folds: int, seed: int) -> np.ndarray:
     return fold
 
 
-def mean_error(job: StageJob, variant: PlannedStage, number: int, parts: Sequence[Part], train: Train) -> float:
+def held_out_errors(
+    job: StageJob, variant: PlannedStage, number: int, parts: Sequence[Part], train: Train
+) -> list[float]:
     """Over all held-out rows. The errors of a finished part are stored, so an interrupted stage continues after it."""
     errors: list[float] = []
     for place, part in enumerate(parts):
@@ -98,7 +124,7 @@ def mean_error(job: StageJob, variant: PlannedStage, number: int, parts: Sequenc
             file.parent.mkdir(parents=True, exist_ok=True)
             write_json(file, row_errors(job, model, part.held_out))
         errors += read_json(file)
-    return float(np.mean(errors))
+    return errors
 
 
 def row_errors(job: StageJob, model: Model, rows: pa.Table) -> list[float]:
