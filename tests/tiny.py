@@ -19,14 +19,22 @@ from niwaki.engines.export import write_graph
 from niwaki.engines.native.program_file import write_program
 from niwaki.models.family import family_of, is_always_causal
 from niwaki.models.features import Features
-from niwaki.models.forward import Batch
+from niwaki.models.forward import Batch, forward
 from niwaki.models.model import Model
 from niwaki.models.skeleton import CONDITIONAL_GENERATION, build
 from niwaki.train.collator import Collator
 
 ABOUT = {name: family_of(name) for name in Catalog("niwaki.models.families", "model family", plugins=False).names()}
 ENCODERS = [name for name, kind in ABOUT.items() if kind.decoder is None]
-FAMILIES = tuple(name for name in ENCODERS if ABOUT[name].layer is not None)
+ALIKE = tuple(  # the same but for names and tokenizers: their files of tests are enough
+    name
+    for name in ENCODERS
+    if any(
+        ABOUT[name] is not kind and issubclass(ABOUT[name], kind) and ABOUT[name].head is kind.head
+        for kind in ABOUT.values()
+    )
+)
+FAMILIES = tuple(name for name in ENCODERS if ABOUT[name].layer is not None and name not in ALIKE)
 READERS = tuple(name for name in ENCODERS if ABOUT[name].layer is None)  # networks of our own, without attention layers
 # each family without attention reads its own of these keys
 ATTENTION_FREE_SIZES = {
@@ -37,7 +45,26 @@ ATTENTION_FREE_SIZES = {
     "num_products": 5,
 }
 ENCODING = tuple(name for name in FAMILIES if not is_always_causal(ABOUT[name]))  # the others read earlier tokens alone
+TYPES = {
+    name: name.replace("_", "-") for name in ("xlm_roberta", "deberta_v2")
+}  # names that transformers writes with a hyphen
 POSITIONS = 66
+MORE_KEYS: dict[str, dict] = {  # of configs, beyond sizes
+    "deberta_v2": {
+        "relative_attention": True,
+        "share_att_key": True,
+        "norm_rel_ebd": "layer_norm",
+        "position_biased_input": False,
+        "pos_att_type": ["c2p", "p2c"],
+        "position_buckets": 8,
+        "max_relative_positions": 20,
+    },
+    "modernbert": {"local_attention": 8, "global_attn_every_n_layers": 2, "cls_token_id": 2, "sep_token_id": 3},
+    "llama": {"tie_word_embeddings": True},
+}
+NATIVE = tuple(
+    name for name in ENCODING if ABOUT[name].layer.stack.mixer == "attention"
+)  # those that the native engine runs
 LABELS = ["bad", "good"]
 TARGET_TOKENS = 40  # vocabulary size of generated text
 GOOD = ["good", "fine", "lovely", "superb", "bright", "warm", "clever", "moving", "fresh", "tender"]
@@ -119,6 +146,9 @@ def config(family: str, layers: int, width: int, heads: int, ffn: int, labels: l
             shape["type_vocab_size"] = 2
         if about.inputs.projection:
             shape["embedding_size"] = width // 2 + 4
+        if about.keys.key_heads:
+            shape[about.keys.key_heads] = heads // 2
+        shape |= MORE_KEYS.get(family, {})
     else:
         shape = {
             "num_hidden_layers": layers,
@@ -133,10 +163,13 @@ def config(family: str, layers: int, width: int, heads: int, ffn: int, labels: l
     names = {"id2label": dict(enumerate(labels)), "label2id": {name: number for number, name in enumerate(labels)}}
     if head == CONDITIONAL_GENERATION:
         decoder = {"layers": 2, "heads": heads, "ffn_size": ffn, "vocabulary_size": TARGET_TOKENS, "positions": 20}
-        shape |= {"niwaki_encoder": family, **{f"decoder_{key}": value for key, value in decoder.items()}}
+        shape |= {
+            "niwaki_encoder": TYPES.get(family, family),
+            **{f"decoder_{key}": value for key, value in decoder.items()},
+        }
         family = next(name for name, kind in ABOUT.items() if kind.decoder and not kind.in_transformers)
     return {
-        "model_type": family,
+        "model_type": TYPES.get(family, family),
         "architectures": [f"TinyFor{head}"],
         "vocab_size": len(own),
         **shape,
@@ -163,7 +196,7 @@ def model(
     network.config.architectures = [type(network).__name__]
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
-        for parameter in network.parameters():
+        for parameter in filter(lambda one: one.requires_grad, network.parameters()):  # others are tables of sines
             noise = torch.randn(parameter.shape, generator=generator)
             size = 0.4 if family in READERS else 0.2  # what goes through few layers says little
             parameter.copy_(size * noise if parameter.ndim > 1 else parameter + 0.1 * noise)
@@ -249,5 +282,7 @@ def real(values: torch.Tensor, given: Batch) -> torch.Tensor:
 
 @torch.no_grad()
 def logits(of: Model, given: Batch) -> torch.Tensor:
-    """What transformers' own forward pass gives."""
-    return of.network.eval()(**given.inputs).logits
+    """What transformers' own forward pass gives; it cannot run a network whose heads share keys unevenly."""
+    network = of.network.eval()
+    uneven = any(layer.has_attention and layer.mixer.key_heads is not None for layer in of.anatomy.layers)
+    return forward(of.anatomy, given).logits if uneven else network(**given.inputs).logits

@@ -62,6 +62,7 @@ def cut(family: str, shape: str, head: str = SEQUENCE_CLASSIFICATION) -> Model:
 def predictors_of(model: Model, folder: Path) -> dict[str, Predictor]:
     tiny.deployed(model, folder)
     runs_natively = bool(model.anatomy.layers) and not model.anatomy.is_causal
+    runs_natively = runs_natively and all(layer.mixer.native for layer in model.anatomy.layers)
     assert (folder / PROGRAM).exists() == runs_natively
     engines = ["onnx", "torch", *(["native"] if runs_natively and best() else [])]
     if "NIWAKI_KERNELS" not in os.environ:  # `make sanitize`, with which OpenVINO cannot be loaded

@@ -67,14 +67,19 @@ def without_columns(whole: Model, edit: HiddenSize) -> None:
 
 
 class NormOfSome(nn.Module):
-    def __init__(self, norm: nn.LayerNorm, keep: list[int]) -> None:
+    """A layer norm, or one that only scales."""
+
+    def __init__(self, norm: nn.Module, keep: list[int]) -> None:
         super().__init__()
         self.norm, self.keep = norm, keep
 
     def forward(self, x: Tensor) -> Tensor:
-        some = x[..., self.keep]
+        some, norm = x[..., self.keep], self.norm
+        if not isinstance(norm, nn.LayerNorm):
+            mean_square = some.square().mean(-1, keepdim=True)
+            return x / (mean_square + norm.variance_epsilon).sqrt() * norm.weight * mask(self.keep, x.shape[-1])
         mean, variance = some.mean(-1, keepdim=True), some.var(-1, unbiased=False, keepdim=True)
-        whole = (x - mean) / (variance + self.norm.eps).sqrt() * self.norm.weight + self.norm.bias
+        whole = (x - mean) / (variance + norm.eps).sqrt() * norm.weight + (0 if norm.bias is None else norm.bias)
         return whole * mask(self.keep, x.shape[-1])
 
 

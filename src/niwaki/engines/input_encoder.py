@@ -61,7 +61,7 @@ class InputEncoder:
 
     def _type_limit_of(self, config: Mapping[str, Any]) -> int | None:
         """The number of token types of the model, if the tokenizer may give higher ones."""
-        known: int | None = config.get("type_vocab_size")
+        known: int | None = config.get("type_vocab_size") or None  # 0: the network reads none
         highest = max(1, *encode(self.tokenizer, "a", "a").type_ids)  # 1: some answer types mark words with it
         return known if known is not None and known <= highest else None
 

@@ -120,7 +120,7 @@ class Anatomy:
     @property
     def hidden_size(self) -> int:
         layers = self.layers
-        return len(layers[0].part("attention_norm").weight) if layers else int(self.tokens.embedding_dim)
+        return len(layers[0].part(layers[0].norms[0]).weight) if layers else int(self.tokens.embedding_dim)
 
     @property
     def tokens(self) -> Any:

@@ -9,14 +9,21 @@ MASKED_SCORE = -1e4  # lower than any score
 
 
 def attend(
-    query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, scale: float, dropout: Callable[[Tensor], Tensor]
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    bias: Tensor | None,
+    scale: float,
+    dropout: Callable[[Tensor], Tensor],
+    relative: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Attention of queries (batch, heads, rows, head size) over keys and values (batch, heads, tokens, head size).
 
-    Gives the mixed values (batch, rows, heads × head size) and the scaled scores (batch, heads, rows, tokens) before
+    Gives the mixed values (batch, rows, heads × head size) and the scaled scores (batch, heads, rows, tokens) with `relative`, before
     `bias` is added. Plain products: for short sequences the backward pass of torch's fused attention takes a third of
     a training step on a CPU (benchmarks/training.py)."""
     scores = query @ key.transpose(-1, -2) * scale
+    scores = scores if relative is None else scores + relative
     weights = torch.softmax(scores if bias is None else scores + bias, dim=-1)  # torch adds bf16 up in fp32
     return (dropout(weights) @ value).transpose(1, 2).flatten(2), scores
 
@@ -36,6 +43,13 @@ def causal_bias(hidden: Tensor) -> Tensor:
     places = torch.arange(hidden.shape[1], device=hidden.device)  # compared, because exported graphs have no triangles
     later = places[None] > places[:, None]
     return (later.to(hidden.dtype) * MASKED_SCORE)[None, None]
+
+
+def window_bias(tokens: int, window: int, like: Tensor) -> Tensor:
+    """(1, 1, tokens, tokens), added to scores: no token reads one that is `window` or more away."""
+    places = torch.arange(tokens, device=like.device)
+    far = (places[None] - places[:, None]).abs() >= window
+    return (far.to(like.dtype) * MASKED_SCORE)[None, None]
 
 
 def prefix_bias(padding: Tensor, generated: Tensor) -> Tensor:

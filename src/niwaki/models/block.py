@@ -19,10 +19,19 @@ class Block:
     first: int = 0  # which of the consumer's inputs is neuron 0
     copies: int = 1  # how often the consumer reads all its inputs, in the same order
     key: str = ""  # of the config, where it states the number of neurons
+    gate_path: str = ""  # of a second producer, whose outputs are multiplied with those of the first
 
     @property
     def producer(self) -> Any:
         return self.module.get_submodule(self.producer_path)
+
+    @property
+    def producers(self) -> list[nn.Module]:
+        return [self.module.get_submodule(path) for path in self._producer_paths]
+
+    @property
+    def _producer_paths(self) -> list[str]:
+        return [path for path in (self.producer_path, self.gate_path) if path]
 
     @property
     def consumer(self) -> Any:
@@ -39,12 +48,14 @@ class Block:
         shown = [*range(self.first), *(self.first + number for number in neurons), *others_after]
         inputs = [copy * every + place for copy in range(self.copies) for place in shown]
         consumer = cut_linear(self.consumer, inputs=inputs)
-        self.module.set_submodule(self.producer_path, cut_linear(self.producer, outputs=neurons))
+        for path, producer in zip(self._producer_paths, self.producers, strict=True):
+            self.module.set_submodule(path, cut_linear(producer, outputs=neurons))
         self.module.set_submodule(self.consumer_path, consumer)
 
     def share(self, other: "Block") -> None:
         """Takes the matrices of another block."""
-        self.module.set_submodule(self.producer_path, other.producer)
+        for path, producer in zip(self._producer_paths, other.producers, strict=True):
+            self.module.set_submodule(path, producer)
         self.module.set_submodule(self.consumer_path, other.consumer)
 
     def factors(self, gate: Tensor) -> Tensor:

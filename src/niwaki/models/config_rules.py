@@ -52,7 +52,9 @@ ALLOWED: dict[str, Rule] = {
     **dict.fromkeys(("lstm_units", "num_filters", "num_products"), width),
     "neighbours": whole(100),
     "filter_widths": filter_widths,
-    "niwaki_encoder": lambda value: isinstance(value, str) and value.isidentifier() and value != "encoder_decoder",
+    "niwaki_encoder": lambda value: (
+        isinstance(value, str) and value.replace("-", "_").isidentifier() and value != "encoder_decoder"
+    ),
     "decoder_layers": whole(MOST_LAYERS),
     "decoder_heads": whole(4096, 1),
     "decoder_ffn_size": width,
@@ -194,8 +196,8 @@ def checked(values: object, where: str) -> Json:
     if not isinstance(values, dict):
         raise InputError(f"{where}: must be a table, not {type(values).__name__}")
     checked_values: Json = {}
-    kind = values.get("model_type")
-    own = family_of(str(kind)).config_rules if is_known(kind) else {}
+    kinds = filter(is_known, (values.get("model_type"), values.get("niwaki_encoder")))
+    own = {key: rule for kind in kinds for key, rule in family_of(str(kind)).config_rules.items()}
     for key, value in values.items():
         rule = own.get(key) or ALLOWED.get(key)
         if rule is None:

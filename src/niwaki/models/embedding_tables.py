@@ -3,6 +3,7 @@
 from niwaki.models.anatomy import Anatomy
 from niwaki.models.family import final_norm
 from niwaki.models.module_paths import leaf_paths
+from niwaki.models.parts.heads._head import inner_norms
 
 
 def all_tables(anatomy: Anatomy) -> list[str]:
@@ -25,7 +26,8 @@ def token_tables(anatomy: Anatomy) -> list[str]:
 def embedding_norms(anatomy: Anatomy) -> list[str]:
     """Norms outside of layers."""
     final = final_norm(anatomy.family)
-    return [*anatomy.inputs.norms, *([final] if final else []), *(anatomy.decoder.norms if anatomy.decoder else ())]
+    own = [*anatomy.inputs.norms, *([final] if final else []), *inner_norms(anatomy.head)]
+    return [*own, *(anatomy.decoder.norms if anatomy.decoder else ())]
 
 
 def small_weights(anatomy: Anatomy) -> list[str]:

@@ -30,7 +30,13 @@ class StackRules:
     final_norm: str = ""  # behind the last layer, relative to the body
     causal: bool = False  # tokens attend to earlier ones alone, whatever the config says
     transposed: tuple[str, ...] = ()  # matrices that checkpoints store as (inputs, outputs),
-    fused: str = ""  # and one that holds query, key and value side by side
+    fused: tuple[str, ...] = ()  # and those that hold several side by side, e.g. query, key and value
+    mixer: str = "attention"  # file in parts/mixers
+    feed_forward: str = "dense"  # file in parts/feed_forwards
+    rotary: str = ""  # how queries and keys are rotated by their positions: "halves" or "neighbours" (models/rotary.py)
+    distances: tuple[
+        str, ...
+    ] = ()  # a table of distances and its norm, relative to the body (models/relative_positions.py)
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,7 @@ class LayerPaths:
     value: str
     out: str
     attention_norm: str
+    ffn_gate: str = ""  # of gated blocks: what passes the activation and is multiplied with what `ffn_in` gives
     ffn_in: str = ""
     activation: str = ""
     ffn_out: str = ""
@@ -51,12 +58,11 @@ class LayerPaths:
     out_dropout: str = ""  # behind the output matrix of attention,
     inner_dropout: str = ""  # behind the activation of the feed-forward block,
     ffn_dropout: str = ""  # behind that block
-    head_size_key: str = "attention_head_size"  # name in `attention_module`
+    head_size_key: str = "attention_head_size"  # name in `attention_module`,
+    window_key: str = ""  # and that of the distance from which on tokens are not attended to
     pre_norm: bool = False  # norms before the blocks, not behind them
     stack: StackRules = StackRules()
     scaled: bool = True  # scores are divided by the root of the head size
-    mixer: str = "attention"  # file in parts/mixers
-    feed_forward: str = "dense"  # file in parts/feed_forwards
 
 
 @dataclass(frozen=True)
@@ -106,13 +112,18 @@ class HeadPaths:
     """The head for whole sequences: [dropout,] inner matrix, activation, [dropout,] final matrix; relative to the network."""
 
     inner: tuple[str, ...] = ()  # from hidden states to hidden states
-    activation: str = "tanh"
+    activation: str = "tanh"  # a module, or the name of a function
     final: str = "classifier"
+    norm: str = ""  # behind the activation
     dropout: str = "dropout"
-    dropout_first: bool = False  # also before the inner matrix
-    sequence: str = "cls"  # what is read of a sequence: a mode of models/pooling.py
+    first_dropout: str = ""  # before the inner matrix
+    sequence: str = "cls"  # what is read of a sequence: a mode of models/pooling.py,
+    sequence_key: str = ""  # and the key of the config that states it
     span: str = "qa_outputs"  # the matrix of the head for spans
+    span_body: str = ""  # what transformers calls the body under that head, where it has another name there
+    tagging: str = "classifier"  # and that of the head for labels of tokens
     per_token: bool = True  # there are heads with logits for every token
+    per_token_inner: bool = False  # these begin with the inner matrix too
     pooling: str = "mean"  # of sentence embeddings, where the checkpoint does not state it
     vocabulary: VocabularyPaths | None = None  # None: there is no masked-language-model head
     detector: DetectorPaths | None = None  # None: there is no head that detects replaced tokens
@@ -128,6 +139,8 @@ class ConfigKeys:
     ffn_size: str = "intermediate_size"
     embedding_size: str = ""  # where token vectors may have another size without a projection
     head_size: str = ""  # where it need not be the hidden size divided by the heads
+    also_hidden_size: tuple[str, ...] = ()  # further keys that state the hidden size
+    key_heads: str = ""  # where several heads may share the keys and values of one
     positions: str = "max_position_embeddings"
 
 
@@ -193,11 +206,10 @@ class Family:
 
     @classmethod
     def adapt_network(cls, network: Network) -> None:
-        """Rearranges a network that transformers built as the paths describe it. Tensors keep their names."""
-        if cls.layer is not None and cls.layer.stack.fused:
-            from niwaki.models.conv1d import replace_conv1d
+        """Rearranges a network that transformers built as the paths describe it. Tensors keep their names, or `adapting.published` restores them."""
+        from niwaki.models.adapting import adapt_layers
 
-            replace_conv1d(network, cls.layer)
+        adapt_layers(network, cls)
         if cls.head.vocabulary is not None:
             from niwaki.models.vocabulary_matrix import tie_vocabulary
 

@@ -42,4 +42,10 @@ def task_head_tensors(config: dict) -> set[str]:
             continue
         body = f"{anatomy_of(network).family.body}."
         found |= {name for name in unique_tensors(network) if not name.startswith(body) and ".pooler." not in name}
-    return found
+    return {name for name in found if not name.startswith(_pretrained_inner(config))}
+
+
+def _pretrained_inner(config: dict) -> tuple[str, ...]:
+    """Beginnings of the names of what comes before the last matrix in the masked-LM head; in some families heads for tasks have the same."""
+    vocabulary = family_of(str(config["model_type"])).head.vocabulary
+    return tuple(f"{path}." for path in (vocabulary.dense, vocabulary.norm) if path) if vocabulary else ()

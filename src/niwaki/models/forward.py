@@ -149,7 +149,8 @@ def layer_range(anatomy: "Anatomy", hidden: Tensor, mask: Tensor, first: int, la
     of all tokens (`every`), or of the first alone."""
     layers, layout = anatomy.layers, Padded(mask, hidden)
     layout.position_bias = position_bias(anatomy, hidden)
-    return run_layers([layers[number] for number in anatomy.order[first:last]], hidden, layout, every, {})
+    rows = run_layers([layers[number] for number in anatomy.order[first:last]], hidden, layout, every, {})
+    return _final_norm(anatomy, rows, layout, {}) if last == len(anatomy.order) else rows
 
 
 def run_layer_range(

@@ -41,7 +41,7 @@ class Layer:
     def mixer(self) -> Any:
         """A `Mixer`: that of the family, unless another was put in."""
         own = self.module._modules.get(MIXER)
-        kind: Any = MIXERS.load(self.paths.mixer, Mixer)
+        kind: Any = MIXERS.load(self.paths.stack.mixer, Mixer)
         return own if isinstance(own, Mixer) else kind(self)
 
     @property
@@ -50,7 +50,7 @@ class Layer:
         own = self.module._modules.get(FEED_FORWARD)
         if isinstance(own, FeedForward) or not self.paths.ffn_in:
             return own
-        kind: Any = FEED_FORWARDS.load(self.paths.feed_forward, FeedForward)
+        kind: Any = FEED_FORWARDS.load(self.paths.stack.feed_forward, FeedForward)
         return kind(self)
 
     @property
@@ -72,7 +72,8 @@ class Layer:
 
     @property
     def norms(self) -> list[str]:
-        return [role for role in NORMS if self.path(role)]
+        """Roles of the norms; some families leave out the first one of all."""
+        return [role for role in NORMS if self.path(role) and not isinstance(self.part(role), nn.Identity)]
 
     def matrices(self, *slots: str) -> list[str]:
         """Roles of the matrices of mixer and feed-forward block, or of one of these."""
@@ -121,7 +122,9 @@ class Layer:
         if not path:
             return 0.0
         found = attrgetter(path)(self.module)
-        return found.p if isinstance(found, nn.Dropout) else float(found)
+        if isinstance(found, nn.Module):
+            return found.p if isinstance(found, nn.Dropout) else 0.0  # a family may leave it out
+        return float(found)
 
     def before(self, norm: str, rows: Tensor) -> Tensor:
         """Hidden states as a block reads them."""

@@ -4,31 +4,50 @@ Layers work on rows (…, hidden) and do not know which of the two they are give
 at once, so the layout does it. Exported graphs run padded; training, teachers and evaluation in torch run packed.
 """
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import torch
 from torch import Tensor
 
-from niwaki.models.attention import MASKED_SCORE, attend, causal_bias, padding_bias, split_heads
+from niwaki.models.attention import MASKED_SCORE, attend, causal_bias, padding_bias, split_heads, window_bias
 from niwaki.models.fused import attention as fused
 
 if TYPE_CHECKING:
     from niwaki.models.parts.mixers.attention import Attention
 
+T = TypeVar("T")
 SIMILAR, SLACK_TOKENS = 1.25, 8  # sequences share a rectangle up to this ratio of lengths, and this many tokens more
 
 
-class Padded:
+class Cache:
+    """What several layers need of one batch, computed by the first of them."""
+
+    def __init__(self) -> None:
+        self._found: dict[Hashable, object] = {}
+
+    def cached(self, key: Hashable, make: Callable[[], T]) -> T:
+        if key not in self._found:
+            self._found[key] = make()
+        return cast(T, self._found[key])
+
+
+class Padded(Cache):
     """Rows are (batch, tokens, hidden); `mask_bias` (batch, 1, 1 or tokens, tokens) hides tokens from attention. `like` has the
     dtype of the scores. With `causal`, no token attends to a later one."""
 
     def __init__(self, mask: Tensor, like: Tensor, mask_bias: Tensor | None = None, causal: bool = False) -> None:
+        super().__init__()
         self.mask = mask  # (batch, tokens)
         self.mask_bias = padding_bias(mask, like) if mask_bias is None else mask_bias
         if causal:
             self.mask_bias = self.mask_bias + causal_bias(like)
         self.causal = causal
         self.position_bias: Tensor | None = None  # (1 or batch, heads, tokens, tokens), added to all scores
+
+    def positions(self) -> Tensor:
+        """The place of each row in its sequence, (tokens,)."""
+        return torch.arange(self.mask.shape[1], device=self.mask.device)
 
     def pack(self, padded: Tensor) -> Tensor:
         return padded
@@ -54,19 +73,24 @@ class Padded:
         every, bias = query.shape[1] == key.shape[1], self.position_bias
         mask_bias = _rows(self.mask_bias, every) if self.causal else self.mask_bias
         whole = mask_bias if bias is None else mask_bias + _rows(attention.pick_heads(bias), every)
+        if attention.window:
+            tokens, window = self.mask.shape[1], attention.window
+            whole = whole + _rows(self.cached(("window", window), lambda: window_bias(tokens, window, whole)), every)
         query, key, value = (split_heads(rows, attention.head_size) for rows in (query, key, value))
-        mixed, found = attend(query, key, value, whole, attention.scale, attention.drop)
+        relative = attention.relative_scores(query, key, self.mask.shape[1], every)
+        mixed, found = attend(query, key, value, whole, attention.scale, attention.drop, relative)
         if scores is not None:
             scores.append(found)
         return mixed
 
 
-class Packed:
+class Packed(Cache):
     """Rows are (all real tokens, hidden), sequences ordered by length so that similar ones share a rectangle. With `causal`, no
     token attends to a later one. `visible` (batch, tokens, tokens) says for each token which ones it attends to; real tokens come
     first in each sequence."""
 
     def __init__(self, mask: Tensor, causal: bool = False, visible: Tensor | None = None) -> None:
+        super().__init__()
         self.mask, self.shape, self.causal = mask, mask.shape, causal
         self.selects = visible is not None
         self.position_bias: Tensor | None = None
@@ -83,6 +107,10 @@ class Packed:
         if visible is not None:
             for group, members in zip(self.groups, self.order.split([g.sequences for g in self.groups]), strict=True):
                 group.hide(visible[members])
+
+    def positions(self) -> Tensor:
+        """(all real tokens,)"""
+        return self.places % self.shape[1]
 
     def pack(self, padded: Tensor) -> Tensor:
         """(batch, tokens, …) to (all real tokens, …)."""
@@ -110,7 +138,8 @@ class Packed:
         if scores is not None:
             scores.append(self._scores(attention, query, key))
         every, bias = len(query) == len(key), self.position_bias
-        if bias is None and not self.selects and fused.fits(query, attention.head_size):
+        plain = bias is None and not self.selects and not attention.relative
+        if plain and not self._is_windowed(attention) and fused.fits(query, attention.head_size):
             settings = attention.head_size, attention.scale, attention.dropout_rate, self.causal
             return fused.attention(query, key, value, self.lengths, *settings)
         own = None if bias is None else attention.pick_heads(bias)
@@ -125,7 +154,13 @@ class Packed:
     def _scores(self, attention: "Attention", query: Tensor, key: Tensor) -> Tensor:
         """Of all sequences in one rectangle, in the order of the batch: (batch, heads, tokens, tokens)."""
         queries, keys = (split_heads(self.unpack(rows), attention.head_size) for rows in (query, key))
-        return queries @ keys.transpose(-1, -2) * attention.scale
+        scores = queries @ keys.transpose(-1, -2) * attention.scale
+        relative = attention.relative_scores(queries, keys, self.shape[1], True)
+        return scores if relative is None else scores + relative
+
+    def _is_windowed(self, attention: "Attention") -> bool:
+        """Whether a sequence is longer than the window of an attention."""
+        return 0 < attention.window < max(group.tokens for group in self.groups)
 
 
 class _Group:
@@ -153,8 +188,12 @@ class _Group:
         queries = self._rectangle(query) if every else query[:, None]
         rectangles = (queries, self._rectangle(key), self._rectangle(value))
         own = self._bias(key, bias, every)
+        if 0 < attention.window < self.tokens:
+            far = _rows(window_bias(self.tokens, attention.window, key), every)
+            own = far if own is None else own + far
         query, key, value = (split_heads(rows, attention.head_size) for rows in rectangles)
-        mixed, _ = attend(query, key, value, own, attention.scale, attention.drop)
+        relative = attention.relative_scores(query, key, self.tokens, every)
+        mixed, _ = attend(query, key, value, own, attention.scale, attention.drop, relative)
         if not every:
             return mixed[:, 0]
         flat = mixed.flatten(0, 1)

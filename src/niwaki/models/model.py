@@ -18,10 +18,10 @@ from niwaki.core.json_types import Json
 from niwaki.core.model_integrity import check_unchanged
 from niwaki.core.path_safety import file_inside
 from niwaki.core.tensor_file import read_header
+from niwaki.models.adapting import published
 from niwaki.models.anatomy import Anatomy, Network, anatomy_of
 from niwaki.models.blueprint import Blueprint, is_stock
 from niwaki.models.config_rules import CONFIG, MAX_BYTES
-from niwaki.models.conv1d import as_conv1d
 from niwaki.models.edit import Edit
 from niwaki.models.family import family_of
 from niwaki.models.head import Head, no_head
@@ -87,8 +87,7 @@ class Model:
     def tensors(self) -> dict[str, torch.Tensor]:
         """The content of model.safetensors. Without edits, tensors have the names and the layout of published checkpoints."""
         found = unique_tensors(self.network)
-        paths = self.anatomy.family.layer
-        return as_conv1d(found, paths) if paths and paths.stack.fused and not self.blueprint.edits else found
+        return found if self.blueprint.edits else published(self.network, self.anatomy.family, found)
 
     def config(self) -> Json:
         """The content of config.json."""

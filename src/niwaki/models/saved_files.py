@@ -15,6 +15,7 @@ from niwaki.core.files import write_json, write_text
 from niwaki.core.json_types import Json
 from niwaki.models.anatomy import Network
 from niwaki.models.config_rules import HINT, HINT_KEY, text_positions
+from niwaki.models.family import family_of
 from niwaki.models.skeleton import head_of
 from niwaki.models.tokenizer_loading import TOKENIZER
 from niwaki.models.tokenizer_settings import SETTINGS
@@ -34,7 +35,16 @@ def saved_config(network: Network, edited: bool) -> Json:
     config = {**config_of(network), JS_CONFIG: {"dtype": "fp32"}}  # the ONNX file without a suffix
     if not edited:
         return config
+    config |= _heads_that_divide(config)
     return {**config, "architectures": [f"NiwakiFor{head_of(config)}"], HINT_KEY: HINT}
+
+
+def _heads_that_divide(config: Json) -> Json:
+    """Some classes of transformers reject a hidden size that is no multiple of the heads, and could not load the tokenizer then. The
+    blueprint knows the heads."""
+    keys = family_of(str(config["model_type"])).keys
+    divides = not keys.key_heads or config[keys.hidden_size] % config[keys.heads] == 0
+    return {} if divides else {keys.heads: 1, keys.key_heads: 1}
 
 
 def save_tokenizer(tokenizer: Any, folder: Path, config: Json) -> None:

@@ -1,15 +1,25 @@
 """Sizes of a network and its config: what the config says of them, kept true when a network is cut."""
 
+from math import gcd
+
 from torch import nn
 
+from niwaki.core.json_types import Json
 from niwaki.models.anatomy import Anatomy
 from niwaki.models.layer import Layer
 
 
-def config_sizes(anatomy: Anatomy, depth: int, hidden_size: int, heads: int, ffn_size: int) -> dict[str, int]:
+def config_sizes(anatomy: Anatomy, depth: int, hidden_size: int, heads: int, ffn_size: int) -> Json:
     """The config's keys for a stock network of these sizes. A decoder keeps its depth."""
     keys, decoder = anatomy.family.keys, anatomy.decoder
-    own = {keys.depth: depth, keys.hidden_size: hidden_size, keys.heads: heads, keys.ffn_size: ffn_size}
+    own: Json = {keys.depth: depth, keys.hidden_size: hidden_size, keys.heads: heads, keys.ffn_size: ffn_size}
+    types = getattr(anatomy.network.config, "layer_types", None)  # of networks whose layers differ
+    own |= {"layer_types": [types[number % len(types)] for number in range(depth)]} if types else {}
+    own |= dict.fromkeys(keys.also_hidden_size, hidden_size)
+    if keys.key_heads:  # as many heads for each key as before, where the heads can be divided so
+        config = anatomy.network.config
+        each = getattr(config, keys.heads) // getattr(config, keys.key_heads)
+        own |= {keys.key_heads: heads // gcd(heads, each), keys.head_size: hidden_size // heads}
     if decoder is not None and decoder.has_own_layers:
         own |= {decoder.paths.heads_key: heads, decoder.paths.ffn_size_key: ffn_size}
     return own
@@ -39,12 +49,16 @@ def update_heads(anatomy: Anatomy) -> None:
         counts = {layer.heads for layer in some}
         if len(counts) == 1 and some[0].head_size * max(counts) == anatomy.hidden_size:
             setattr(anatomy.network.config, key, counts.pop())
+            shared = {tuple(layer.mixer.key_heads or ()) for layer in some} - {()}
+            if keys.key_heads:
+                used = max(shared.pop()) + 1 if len(shared) == 1 else some[0].heads
+                setattr(anatomy.network.config, keys.key_heads, used)
 
 
 def constants(anatomy: Anatomy) -> list[object]:
     """What a config decides and no tensor shows: two networks of the same tensors are the same only if these are."""
     own = [] if anatomy.decoder is None else anatomy.decoder.constants
-    return [*((layer.heads, layer.head_size) for layer in anatomy.every_layer), *own]
+    return [*(layer.mixer.constants for layer in anatomy.every_layer), *own]
 
 
 def keep_layers(anatomy: Anatomy, keep: list[int]) -> None:

@@ -39,13 +39,17 @@ def cut_linear(linear: nn.Module, outputs: Indices | None = None, inputs: Indice
 
 
 def cut_norm(norm: Any, keep: Indices) -> nn.Module:
+    if isinstance(norm, nn.Identity):
+        return norm
     index = _indices(keep, norm.weight.shape[0])
     if not isinstance(norm, nn.LayerNorm):  # one that only scales
         scaling = type(norm)(len(index), norm.variance_epsilon)
         scaling.weight = _parameter(norm.weight[index], norm.weight)
         return scaling
-    new = nn.LayerNorm(len(index), eps=norm.eps)
-    new.weight, new.bias = _parameter(norm.weight[index], norm.weight), _parameter(norm.bias[index], norm.bias)
+    new = nn.LayerNorm(len(index), eps=norm.eps, bias=norm.bias is not None)
+    new.weight = _parameter(norm.weight[index], norm.weight)
+    if norm.bias is not None:
+        new.bias = _parameter(norm.bias[index], norm.bias)
     return new
 
 

@@ -45,6 +45,33 @@ def share(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
 
 
+def positive(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 1e12
+
+
+def rotary(value: object) -> bool:
+    """Settings of rotary positions (`rotary.check_rotary`): a flat table, or one for each type of layer."""
+    if not isinstance(value, dict) or len(value) > 20 or not all(isinstance(key, str) for key in value):
+        return False
+    return all(
+        rotary_setting(item) or (isinstance(item, dict) and len(item) <= 20 and all(map(rotary_setting, item.values())))
+        for item in value.values()
+    )
+
+
+def rotary_setting(value: object) -> bool:
+    return value is None or positive(value) or (isinstance(value, str) and value.isidentifier() and len(value) < 40)
+
+
+def layer_types(value: object) -> bool:
+    """How each layer attends."""
+    return (
+        isinstance(value, list)
+        and 1 <= len(value) <= MOST_LAYERS
+        and all(item in ("full_attention", "sliding_attention") for item in value)
+    )
+
+
 def flag(value: object) -> bool:
     return isinstance(value, bool)
 

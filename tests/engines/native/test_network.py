@@ -120,7 +120,7 @@ def test_nearly_zero_neuron_is_computed(kernels):
     np.testing.assert_allclose(together, wanted, atol=0.12 * coarser(kernels) * np.abs(wanted).max())
 
 
-@pytest.mark.parametrize("family", tiny.ENCODING)
+@pytest.mark.parametrize("family", tiny.NATIVE)
 def test_padding_token_inside_a_text_is_computed(kernels, family):
     """Some families give it a position of its own, and do not count it."""
     model = tiny.model(family)

@@ -73,7 +73,7 @@ def test_models_whose_heads_do_not_fill_vectors(kernels, name):
     assert np.abs(alone - wanted).max() <= FARTHEST * np.abs(wanted).max()
 
 
-@pytest.mark.parametrize("family", tiny.ENCODING)
+@pytest.mark.parametrize("family", tiny.NATIVE)
 def test_the_reference_computes_what_transformers_does(family):
     model = tiny.model(family)
     tensors = {name: value.numpy() for name, value in unique_tensors(model.network).items()}

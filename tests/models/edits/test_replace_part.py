@@ -91,7 +91,7 @@ class Linear(TaskHead, nn.Module):
 POINTS = """[niwaki.mixers]
 mean = outside_parts.mean
 [niwaki.feed_forwards]
-gated = outside_parts.gated
+gated_tanh = outside_parts.gated_tanh
 [niwaki.heads]
 linear = outside_parts.linear
 """
@@ -112,7 +112,7 @@ def site(tmp_path_factory):
     """A package as pip lays it out: modules next to a dist-info folder."""
     site = tmp_path_factory.mktemp("site")
     (site / "outside_parts").mkdir()
-    for name, text in {"__init__": "", "mean": MEAN, "gated": GATED, "linear": LINEAR}.items():
+    for name, text in {"__init__": "", "mean": MEAN, "gated_tanh": GATED, "linear": LINEAR}.items():
         (site / "outside_parts" / f"{name}.py").write_text(text)
     info = site / "outside_parts-1.5.dist-info"
     info.mkdir()
@@ -127,7 +127,7 @@ def site(tmp_path_factory):
 
 EDITS = (
     ReplacePart(slot="mixer", part="mean", layers=[0]),
-    ReplacePart(slot="feed_forward", part="gated", layers=[0], settings={"ffn_size": 24}),
+    ReplacePart(slot="feed_forward", part="gated_tanh", layers=[0], settings={"ffn_size": 24}),
     ReplacePart(slot="head", part="linear"),
 )
 
@@ -225,7 +225,7 @@ def test_a_part_without_a_native_translation_is_named(site):
         (ReplacePart(slot="mixer", part="attention", layers=[0]), "made of a family's modules"),
         (ReplacePart(slot="mixer", part="men", layers=[0]), "mixer 'men' is not known, did you mean 'mean'"),
         (ReplacePart(slot="mixer", part="mean", layers=[7]), "replace_part: layers"),
-        (ReplacePart(slot="feed_forward", part="gated", layers=[0], settings={"size": 1}), "unknown key"),
+        (ReplacePart(slot="feed_forward", part="gated_tanh", layers=[0], settings={"size": 1}), "unknown key"),
     ],
 )
 def test_an_impossible_replacement_is_rejected(site, edit, message):

@@ -10,8 +10,8 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 import tiny
 from niwaki.core.errors import InputError
-from niwaki.models.conv1d import as_conv1d
 from niwaki.models.forward import forward
+from niwaki.models.joined_matrices import join_matrices
 from niwaki.models.model import load_folder
 from niwaki.models.skeleton import MASKED_LM, build
 from niwaki.objectives._factory import make_objective
@@ -51,7 +51,7 @@ def test_logits_and_gradients_equal_transformers_at_every_length(lengths, tmp_pa
     for logits in (found, wanted):
         functional.cross_entropy(logits, targets).backward()
     gradients = {name: value.grad for name, value in model.network.named_parameters()}
-    for name, value in as_conv1d(gradients, model.anatomy.family.layer).items():
+    for name, value in join_matrices(gradients, model.anatomy.family.layer).items():
         torch.testing.assert_close(value, reference.get_parameter(name).grad, atol=1e-4, rtol=0, msg=name)
 
 

@@ -60,6 +60,8 @@ class _Translator:
         if anatomy.is_causal:
             raise InputError("native engine: its attention reads whole texts, and this network is causal; use onnx")
         translated(anatomy.head, "head", HEADS)
+        for layer in anatomy.layers:  # before what they need of the input stage
+            translated(layer.mixer, "mixer", MIXERS)
         return p.Program(
             **getattr(self, translated(anatomy.inputs, "input stage", INPUTS))(),
             layers=[self.layer(layer) for layer in anatomy.layers],

@@ -12,6 +12,7 @@ from torch import Tensor
 from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
 from niwaki.methods._method import Bakes, Context, ContributesLoss, FollowsTeacher, Method, Requirements, Reshapes
+from niwaki.models.family import final_norm
 from niwaki.models.forward import Batch, Outputs
 from niwaki.models.model import Model
 from niwaki.models.record import HIDDEN
@@ -62,6 +63,10 @@ class Exits(Method, Reshapes, ContributesLoss, FollowsTeacher, Bakes):
         if model.anatomy.head.pools:
             raise InputError(
                 "exits: the head of this model pools all tokens, and exits read the first; leave 'exits' out"
+            )
+        if final_norm(model.anatomy.family):
+            raise InputError(
+                "exits: this model has a norm behind its last layer, which earlier layers' states never pass; leave 'exits' out"
             )
         depth = len(model.anatomy.order)
         if depth == 1:

@@ -170,16 +170,16 @@ class Gates:
         if isinstance(layer.part("out"), Removed):
             return None
         unit = torch.arange(layer.heads).repeat_interleave(layer.head_size)
-        return self._gate(
-            layer.heads, unit, [layer.part(part) for part in ("query", "key", "value")], layer.part("out")
-        )
+        shares_keys = layer.mixer.key_heads is not None  # they go with the last head that reads them
+        makers = ("query",) if shares_keys else ("query", "key", "value")
+        return self._gate(layer.heads, unit, [layer.part(part) for part in makers], layer.part("out"))
 
     def _neuron(self, block: Any) -> Gate | None:
         if isinstance(block.consumer, Removed):
             return None
         numbers = block.factors(torch.arange(block.ffn_size).float() + 2) - 2  # -1 for an input that is no neuron
         unit = torch.where(numbers < 0, block.ffn_size, numbers).long()
-        return self._gate(block.ffn_size, unit, [block.producer], block.consumer)
+        return self._gate(block.ffn_size, unit, block.producers, block.consumer)
 
     def _rank(self, module: Any) -> Gate:
         return self._gate(module.rank, torch.arange(module.rank), [module.first], module.second, whole=False)

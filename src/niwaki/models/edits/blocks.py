@@ -75,7 +75,8 @@ def remove_attention(layer: Layer) -> None:
 
 
 def remove_ffn(layer: Layer) -> None:
-    layer.replace("ffn_in", cut_linear(layer.part("ffn_in"), outputs=[0]))
+    for role in layer.feed_forward.from_hidden:
+        layer.replace(role, cut_linear(layer.part(role), outputs=[0]))
     layer.replace("ffn_out", cut_linear(layer.part("ffn_out"), inputs=[0]))
     replace_with_removed(layer, "ffn_out")
 

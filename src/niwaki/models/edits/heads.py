@@ -1,10 +1,14 @@
 """Keeps some attention heads of each layer."""
 
+from functools import partial
+from typing import cast
+
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit, check_shared_alike, per_layer
+from niwaki.models.grouped_heads import KEY_HEADS, key_heads_of, without_unread
 from niwaki.models.layer import Layer
 from niwaki.models.module_paths import SharedReplacement
 from niwaki.models.sizes import update_heads
@@ -34,11 +38,15 @@ class Heads(Edit):
 
 def cut_heads(layer: Layer, heads: list[int], once: SharedReplacement) -> None:
     width = layer.head_size
-    rows = [head * width + k for head in heads for k in range(width)]
-    for part in ("query", "key", "value"):
-        layer.replace(part, once(layer.part(part), lambda old: cut_linear(old, outputs=rows)))
-    layer.replace("out", once(layer.part("out"), lambda old: cut_linear(old, inputs=rows)))
     module = layer.part("attention_module")
+    keys, key_heads = heads, key_heads_of(module)
+    if key_heads is not None:
+        keys, now = without_unread(key_heads, heads)
+        setattr(module, KEY_HEADS, now)
+    rows, key_rows = ([head * width + k for head in some for k in range(width)] for some in (heads, keys))
+    for part, kept in (("query", rows), ("key", key_rows), ("value", key_rows)):
+        layer.replace(part, once(layer.part(part), partial(cut_linear, outputs=kept)))
+    layer.replace("out", once(layer.part("out"), partial(cut_linear, inputs=rows)))
     for name, value in (
         ("num_attention_heads", len(heads)),
         ("n_heads", len(heads)),
@@ -60,8 +68,8 @@ def record_heads(layer: Layer, heads: list[int]) -> None:
 
 
 def _pick_bias(module: nn.Module, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
-    remaining = module.remaining_heads
-    if len(args) > 2 and args[2] is not None:
+    remaining = cast(Tensor, module.remaining_heads)
+    if len(args) > 2 and isinstance(args[2], Tensor):
         args = (*args[:2], args[2][:, remaining], *args[3:])
     if kwargs.get("position_bias") is not None:
         kwargs = {**kwargs, "position_bias": kwargs["position_bias"][:, remaining]}

@@ -34,7 +34,8 @@ class HiddenSize(Edit):
             head.set_submodule(role, cut_linear(head.get_submodule(role), inputs=keep))
         if head.final:
             network.set_submodule(head.final, cut_linear(network.get_submodule(head.final), inputs=keep))
-        setattr(network.config, anatomy.family.keys.hidden_size, len(keep))
+        for key in (anatomy.family.keys.hidden_size, *anatomy.family.keys.also_hidden_size):
+            setattr(network.config, key, len(keep))
         update_heads(anatomy)
 
     def for_blueprint(self) -> "HiddenSize":

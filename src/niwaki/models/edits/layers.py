@@ -22,5 +22,8 @@ class Layers(Edit):
             )
         for config in (network.config, anatomy.trunk.config):  # an encoder–decoder has a copy
             setattr(config, anatomy.family.keys.depth, len(keep))  # a shared layer runs fewer times
+        types = getattr(network.config, "layer_types", None)  # of networks whose layers differ
+        if types:
+            network.config.layer_types = anatomy.trunk.config.layer_types = [types[number] for number in keep]
         if getattr(network.config, "niwaki_exits", None):
             network.config.niwaki_exits = None  # they were trained on other layers

@@ -12,7 +12,7 @@ class Electra(Bert):
         activation="gelu",
         final="classifier.out_proj",
         dropout="classifier.dropout",
-        dropout_first=True,
+        first_dropout="classifier.dropout",
         vocabulary=VocabularyPaths(
             dense="generator_predictions.dense",
             norm="generator_predictions.LayerNorm",

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from niwaki.core.errors import InputError
-from niwaki.models.family import Config, DecoderPaths, Family, HeadPaths, LayerPaths, family_of
+from niwaki.models.family import Config, DecoderPaths, Family, HeadPaths, LayerPaths, Network, family_of
 
 OWN = LayerPaths(
     attention_module="own",
@@ -62,10 +62,22 @@ class EncoderDecoder(Family):
         encoder = family_of(name)
         if encoder.decoder is not None:
             raise InputError(f"config: niwaki_encoder '{name}' writes already; a decoder is for a family that reads")
-        if config.get("decoder_layers") == 0 and encoder.relative is not None:
+        by_distance = encoder.relative is not None or (
+            encoder.layer is not None and encoder.layer.stack.mixer != "attention"
+        )
+        if config.get("decoder_layers") == 0 and by_distance:
             raise InputError(
                 f"config: niwaki_encoder '{name}' reads by distance, which tokens of two texts have none of; it needs a decoder (decoder_layers)"
             )
+
+        encoder.check_config({**config, "model_type": name})
+
+    @classmethod
+    def adapt_network(cls, network: Network) -> None:
+        from niwaki.models.adapting import adapt_layers
+
+        super().adapt_network(network)
+        adapt_layers(network, cls.encoder(network.config))
 
     @classmethod
     def encoder(cls, config: "PretrainedConfig") -> type[Family]:

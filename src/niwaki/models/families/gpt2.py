@@ -39,8 +39,8 @@ class Gpt2(Family):
         stack=StackRules(
             final_norm="ln_f",
             causal=True,
-            transposed=("attn.c_proj", "mlp.c_fc", "mlp.c_proj"),
-            fused="attn.c_attn",
+            transposed=("attn.c_attn", "attn.c_proj", "mlp.c_fc", "mlp.c_proj"),
+            fused=("attn.c_attn",),
         ),
     )
     inputs = InputPaths(

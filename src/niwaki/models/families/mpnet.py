@@ -42,7 +42,7 @@ class MPNet(Family):
         inner=("classifier.dense",),
         final="classifier.out_proj",
         dropout="classifier.dropout",
-        dropout_first=True,
+        first_dropout="classifier.dropout",
         vocabulary=VocabularyPaths(dense="lm_head.dense", norm="lm_head.layer_norm", table="lm_head.decoder"),
     )
     relative = Buckets()

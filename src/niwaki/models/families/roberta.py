@@ -1,5 +1,7 @@
 """RoBERTa (Liu et al. 2019): BERT's layers, positions counted from after the padding token."""
 
+from typing import ClassVar
+
 from niwaki.models.families.bert import Bert
 from niwaki.models.family import HeadPaths, InputPaths, VocabularyPaths
 
@@ -11,9 +13,9 @@ class Roberta(Bert):
         inner=("classifier.dense",),
         final="classifier.out_proj",
         dropout="classifier.dropout",
-        dropout_first=True,
+        first_dropout="classifier.dropout",
         vocabulary=VocabularyPaths(
             dense="lm_head.dense", norm="lm_head.layer_norm", table="lm_head.decoder", may_be_causal=True
         ),
     )
-    tokenizers = ("Roberta", "XLMRoberta", "Camembert")
+    tokenizers: ClassVar[tuple[str, ...]] = ("Roberta", "XLMRoberta", "Camembert")

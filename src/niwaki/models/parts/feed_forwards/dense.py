@@ -1,6 +1,6 @@
 """Two matrices with an activation between them (Vaswani et al. 2017), from a family's modules."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from torch import Tensor
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 class Dense(FeedForward):
-    from_hidden = ("ffn_in",)
+    from_hidden: ClassVar[tuple[str, ...]] = ("ffn_in",)
     to_hidden = ("ffn_out",)
-    native = "dense"
+    native: ClassVar[str | None] = "dense"
 
     def __init__(self, layer: "Layer") -> None:
         self.layer = layer

@@ -1,6 +1,6 @@
 """A head makes logits of hidden states."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar, Protocol, runtime_checkable
 
 import torch
@@ -91,6 +91,27 @@ class TaskHead(Part):
         raise NotImplementedError
 
 
+def activation_of(network: Network, name: str) -> Callable[[Tensor], Tensor]:
+    """A function by its name, or a module of the network by its path."""
+    found: Callable[[Tensor], Tensor] = ACTIVATIONS.get(name) or network.get_submodule(name)
+    return found
+
+
+def inner_norms(head: TaskHead) -> tuple[str, ...]:
+    """Norms behind the inner matrices, in families whose heads have one."""
+    paths = getattr(head, "paths", None)  # a head that was put in has none
+    return (paths.norm,) if paths is not None and paths.norm and head.inner else ()
+
+
+def transform(head: TaskHead, rows: Tensor) -> Tensor:
+    """Hidden states through the inner matrices."""
+    for path in head.inner:
+        rows = activation_of(head.network, head.activation)(head.network.get_submodule(path)(rows))
+    for path in inner_norms(head):
+        rows = head.network.get_submodule(path)(rows)
+    return rows
+
+
 @runtime_checkable
 class HasFeatures(Protocol):
     """A head on one vector of a text, whose last matrix can be fitted as a linear model."""
@@ -100,11 +121,20 @@ class HasFeatures(Protocol):
 
 
 class PerToken(TaskHead):
-    """One matrix on every token's hidden state."""
+    """One matrix on every token's hidden state, behind an inner one in some families."""
 
     per_token = True
     native = "dense"
 
+    @property
+    def inner(self) -> tuple[str, ...]:
+        return self.paths.inner if self.paths.per_token_inner else ()
+
+    @property
+    def activation(self) -> str:
+        return self.paths.activation if self.inner else "none"
+
     def forward(self, hidden: Tensor) -> Tensor:
-        dropout = getattr(self.network, "dropout", None)  # some families have one here
-        return self.network.get_submodule(self.final)(hidden if dropout is None else dropout(hidden))
+        dropout = getattr(self.network, self.paths.dropout if self.inner else "dropout", None)  # some families have one
+        rows = transform(self, hidden)
+        return self.network.get_submodule(self.final)(rows if dropout is None else dropout(rows))

@@ -2,7 +2,7 @@
 
 from torch import Tensor, nn
 
-from niwaki.models.parts.heads._head import ACTIVATIONS, TaskHead
+from niwaki.models.parts.heads._head import TaskHead, transform
 
 
 class Classification(TaskHead):
@@ -12,7 +12,8 @@ class Classification(TaskHead):
 
     @property
     def pooling(self) -> str:
-        return self.paths.sequence
+        key = self.paths.sequence_key
+        return str(getattr(self.network.config, key)) if key else self.paths.sequence
 
     @property
     def inner(self) -> tuple[str, ...]:
@@ -27,9 +28,8 @@ class Classification(TaskHead):
         return self.paths.activation
 
     def forward(self, hidden: Tensor) -> Tensor:
-        rows, path = hidden[:, 0], self.paths.dropout
-        dropout = self.network.get_submodule(path) if path else nn.Identity()
-        rows = dropout(rows) if self.paths.dropout_first else rows
-        for path in self.inner:
-            rows = ACTIVATIONS[self.activation](self.network.get_submodule(path)(rows))
-        return self.network.get_submodule(self.final)(dropout(rows))
+        first, last = (self._dropout(path) for path in (self.paths.first_dropout, self.paths.dropout))
+        return self.network.get_submodule(self.final)(last(transform(self, first(hidden[:, 0]))))
+
+    def _dropout(self, path: str) -> nn.Module:
+        return self.network.get_submodule(path) if path else nn.Identity()

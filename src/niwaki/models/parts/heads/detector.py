@@ -3,7 +3,7 @@
 from torch import Tensor
 
 from niwaki.models.family import DetectorPaths
-from niwaki.models.parts.heads._head import ACTIVATIONS, TaskHead
+from niwaki.models.parts.heads._head import TaskHead, activation_of
 
 
 class Detector(TaskHead):
@@ -29,4 +29,4 @@ class Detector(TaskHead):
         """(…, hidden) to (…, 1)."""
         part, activation = self.network.get_submodule, self.detector.activation
         inner = part(self.detector.dense)(hidden)
-        return part(self.final)((ACTIVATIONS.get(activation) or part(activation))(inner))
+        return part(self.final)(activation_of(self.network, activation)(inner))

@@ -7,13 +7,13 @@ objective to say.
 from torch import Tensor
 
 from niwaki.models.family import VocabularyPaths
-from niwaki.models.parts.heads._head import ACTIVATIONS, TaskHead
+from niwaki.models.parts.heads._head import TaskHead, activation_of
 from niwaki.models.vocabulary_matrix import VocabularyMatrix
 
 
 class MaskedLM(TaskHead):
     architecture = "MaskedLM"
-    other_endings = ("LMHeadModel",)
+    other_endings = ("LMHeadModel", "ForCausalLM")
     auto_class = "AutoModelForMaskedLM"
     per_token = True
     pretrains = True
@@ -36,5 +36,5 @@ class MaskedLM(TaskHead):
         paths, part = self.vocabulary, self.network.get_submodule
         if not paths.dense:
             return part(paths.table)(hidden)
-        activation = ACTIVATIONS.get(paths.activation) or part(paths.activation)
+        activation = activation_of(self.network, paths.activation)
         return part(paths.table)(part(paths.norm)(activation(part(paths.dense)(hidden))))

@@ -9,4 +9,4 @@ class Tagging(PerToken):
 
     @property
     def final(self) -> str:
-        return "classifier"
+        return self.paths.tagging

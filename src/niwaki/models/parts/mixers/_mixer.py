@@ -21,6 +21,14 @@ class Mixer(Part):
     records: ClassVar[tuple[str, ...]] = ()  # activations that it can show
     heads: int = 0
     head_size: int = 0
+    key_heads: list[int] | None = None  # for each head the one whose keys it reads; None: its own
+    window: int = 0  # tokens this far away or further are not attended to; 0: all are
+    relative: ClassVar[bool] = False  # whether `relative_scores` gives anything
+
+    @property
+    def constants(self) -> tuple[object, ...]:
+        """What a config decides and no tensor shows."""
+        return self.heads, self.head_size
 
     def forward(self, rows: Tensor, layout: Layout, record: Record) -> Tensor:
         """Rows (…, hidden) to rows. `layout.unpack(rows)` gives (batch, tokens, hidden), `layout.mask` says which are real."""
@@ -29,3 +37,12 @@ class Mixer(Part):
     def forward_first(self, rows: Tensor, layout: Layout, record: Record) -> Tensor:
         """The same for the first token of each sequence alone."""
         return layout.first(self.forward(rows, layout, record))
+
+    def place(self, query: Tensor, key: Tensor, layout: Layout) -> tuple[Tensor, Tensor]:
+        """Queries and keys as their positions change them. Fewer queries than keys are those of the first tokens."""
+        return query, key
+
+    def relative_scores(self, query: Tensor, key: Tensor, tokens: int, every: bool) -> Tensor | None:
+        """What is added to the scores of queries (batch, heads, rows, head size) and keys (batch, heads, tokens, head size), by content and
+        distance. The rows are those of all tokens (`every`), or of the first alone. In exported graphs only `tokens` is right for any length."""
+        return None

@@ -1,7 +1,7 @@
 """Multi-head attention (Vaswani et al. 2017) with a family's query, key, value and output matrices."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -10,6 +10,7 @@ from torch.nn import functional
 from niwaki.models.attention import attend, split_heads
 from niwaki.models.fused import linear
 from niwaki.models.fused.library import is_plain
+from niwaki.models.grouped_heads import of_each_head
 from niwaki.models.layout import Layout
 from niwaki.models.packed.removed import Removed
 from niwaki.models.parts.mixers._mixer import Mixer
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 class Attention(Mixer):
     from_hidden = ("query", "key", "value")
     to_hidden = ("out",)
-    native = "attention"
+    native: ClassVar[str | None] = "attention"
     records = (SCORES, *STATES)
 
     def __init__(self, layer: "Layer") -> None:
@@ -57,11 +58,12 @@ class Attention(Mixer):
         out, removed = self.layer.part("out"), self.removed
         if removed and record.keys().isdisjoint(self.records):
             return out(wanted)
-        states = self.project(wanted, rows)
-        for name, state in zip(STATES, states, strict=True):
+        query, key, value = self.project(wanted, rows)
+        query, key = self.place(query, key, layout)
+        key, value = (of_each_head(one, self.key_heads, self.head_size) for one in (key, value))
+        for name, state in zip(STATES, (query, key, value), strict=True):
             if name in record:
                 record[name].append(layout.unpack(state))
-        query, key, value = states
         mixed = layout.attend(self, query, key, value, record.get(SCORES))
         return out(wanted) if removed else apply_together([out], mixed)[0]
 
