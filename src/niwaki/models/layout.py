@@ -55,7 +55,7 @@ class Padded:
         mask_bias = _rows(self.mask_bias, every) if self.causal else self.mask_bias
         whole = mask_bias if bias is None else mask_bias + _rows(attention.pick_heads(bias), every)
         query, key, value = (split_heads(rows, attention.head_size) for rows in (query, key, value))
-        mixed, found = attend(query, key, value, whole, attention.scale, attention.drop)
+        mixed, found = attend(query, key, value, whole, attention.scale, attention.drop, attention.prefix)
         if scores is not None:
             scores.append(found)
         return mixed
@@ -110,7 +110,8 @@ class Packed:
         if scores is not None:
             scores.append(self._scores(attention, query, key))
         every, bias = len(query) == len(key), self.position_bias
-        if bias is None and not self.selects and fused.fits(query, attention.head_size):
+        plain = bias is None and not self.selects and attention.prefix is None
+        if plain and fused.fits(query, attention.head_size):
             settings = attention.head_size, attention.scale, attention.dropout_rate, self.causal
             return fused.attention(query, key, value, self.lengths, *settings)
         own = None if bias is None else attention.pick_heads(bias)
@@ -154,7 +155,7 @@ class _Group:
         rectangles = (queries, self._rectangle(key), self._rectangle(value))
         own = self._bias(key, bias, every)
         query, key, value = (split_heads(rows, attention.head_size) for rows in rectangles)
-        mixed, _ = attend(query, key, value, own, attention.scale, attention.drop)
+        mixed, _ = attend(query, key, value, own, attention.scale, attention.drop, attention.prefix)
         if not every:
             return mixed[:, 0]
         flat = mixed.flatten(0, 1)

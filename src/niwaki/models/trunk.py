@@ -38,6 +38,16 @@ def is_of_head(name: str, body: str) -> bool:
     return not name.startswith(f"{body}.") or ".pooler." in name
 
 
+def is_of_delta(name: str) -> bool:
+    """Whether a tensor is part of a delta (`models/deltas`), a prompt or a prefix."""
+    return "delta" in name.split(".")
+
+
+def trunk_name(name: str) -> str:
+    """The name that a tensor has in the trunk without deltas."""
+    return ".".join(part for part in name.split(".") if part != "base")
+
+
 def trunk_config(config: dict[str, object]) -> dict[str, object]:
     """The keys of a config that describe the trunk."""
     return {key: value for key, value in config.items() if key not in (*HEAD_KEYS, *UNRELATED_KEYS)}

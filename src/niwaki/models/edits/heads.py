@@ -7,6 +7,7 @@ from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit, check_shared_alike, per_layer
 from niwaki.models.layer import Layer
 from niwaki.models.module_paths import SharedReplacement
+from niwaki.models.prefix import prefix_of, put_prefix
 from niwaki.models.sizes import update_heads
 from niwaki.models.slicing import cut_linear
 
@@ -38,6 +39,8 @@ def cut_heads(layer: Layer, heads: list[int], once: SharedReplacement) -> None:
     for part in ("query", "key", "value"):
         layer.replace(part, once(layer.part(part), lambda old: cut_linear(old, outputs=rows)))
     layer.replace("out", once(layer.part("out"), lambda old: cut_linear(old, inputs=rows)))
+    if (prefix := prefix_of(layer.module)) is not None:
+        put_prefix(layer.module, prefix.cut(rows))
     module = layer.part("attention_module")
     for name, value in (
         ("num_attention_heads", len(heads)),

@@ -29,6 +29,11 @@ class Inputs(Part):
         return self.network.get_submodule(self.token_table)
 
     @property
+    def prompt_tokens(self) -> int:
+        """Vectors in front of every text (`models/prompt.py`)."""
+        return int(getattr(self.tokens, "prompt_tokens", 0))
+
+    @property
     def token_table(self) -> str:
         return f"{self.family.body}.{self.paths.token_table}"
 
@@ -59,5 +64,5 @@ class Inputs(Part):
     @property
     def max_tokens(self) -> int:
         if not self.paths.limited:
-            return MOST_POSITIONS
-        return int(self.network.config.max_position_embeddings) - self.paths.skipped_positions
+            return MOST_POSITIONS - self.prompt_tokens
+        return int(self.network.config.max_position_embeddings) - self.paths.skipped_positions - self.prompt_tokens
