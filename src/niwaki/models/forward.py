@@ -20,6 +20,7 @@ from niwaki.models.family import final_norm
 from niwaki.models.layer import Layer, normed
 from niwaki.models.layout import Layout, Packed, Padded
 from niwaki.models.pairs import split_pairs
+from niwaki.models.prefix import behind_prefix
 from niwaki.models.prompt import in_front, with_prompt, without_prompt
 from niwaki.models.record import DECODER_HIDDEN, FINAL, HIDDEN, POOLED, Record
 
@@ -112,7 +113,12 @@ def run_padded(anatomy: "Anatomy", inputs: Mapping[str, Tensor], record: Record 
 def embedded(anatomy: "Anatomy", inputs: Mapping[str, Tensor]) -> tuple[Tensor, Tensor]:
     """The input stage's output (batch, tokens, hidden) and its mask, with the prompt if there is one."""
     inputs = with_prompt(anatomy, split_pairs(inputs) if anatomy.head.splits_pairs else inputs)
-    return anatomy.inputs.forward(inputs), inputs["attention_mask"]
+    return _first_states(anatomy, inputs), inputs["attention_mask"]
+
+
+def _first_states(anatomy: "Anatomy", inputs: Mapping[str, Tensor]) -> Tensor:
+    taken, skipped = anatomy.inputs.taken_positions, anatomy.family.inputs.skipped_positions
+    return anatomy.inputs.forward(behind_prefix(inputs, taken, skipped))
 
 
 def from_embedded(
@@ -165,7 +171,7 @@ def run_layer_range(
     logits and, where layers remain, the hidden states before the last of these layers. For heads that read the first token."""
     inputs = with_prompt(anatomy, inputs)
     hidden, mask = inputs.get("hidden_states"), inputs["attention_mask"]
-    hidden = anatomy.inputs.forward(inputs) if hidden is None else hidden
+    hidden = _first_states(anatomy, inputs) if hidden is None else hidden
     left = layer_range(anatomy, hidden, mask, first, last - 1, every=True)
     logits = anatomy.head.forward(layer_range(anatomy, left, mask, last - 1, last, every=False))
     return (logits, left) if last < len(anatomy.order) else logits

@@ -86,3 +86,31 @@ def test_removed_attention_gets_none_and_decoders_are_rejected():
     assert [prefix_of(layer.module) is None for layer in model.anatomy.layers] == [True, False, False]
     with pytest.raises(InputError, match="its decoder reads no prefix"):
         tiny.model("bert", head=CONDITIONAL_GENERATION).apply_edit(Prefix(tokens=2))
+
+
+@pytest.mark.parametrize("family", ["bert", "roberta", "electra", "albert", "distilbert", "mpnet"])
+@torch.no_grad()
+def test_a_prefix_may_take_positions(family, tmp_path):
+    """As if the position table began that many rows later."""
+    model, later = with_prefix(family), tiny.model(family)
+    found = tiny.model(family)
+    found.apply_edit(Prefix(tokens=5, takes_positions=True))
+    found.network.load_state_dict(model.network.state_dict())
+    later.apply_edit(Prefix(tokens=5))
+    later.network.load_state_dict(model.network.state_dict())
+    table = later.network.get_submodule(f"{later.anatomy.family.body}.embeddings.position_embeddings").weight
+    first = later.anatomy.family.inputs.skipped_positions
+    table[first : len(table) - 5] = table[first + 5 :].clone()
+    batch = tiny.batch(model)
+    wanted = forward(later.anatomy, batch).logits
+    torch.testing.assert_close(forward(found.anatomy, batch).logits, wanted, atol=1e-6, rtol=0)
+    torch.testing.assert_close(run_padded(found.anatomy, batch.inputs), wanted, atol=1e-5, rtol=0)
+    assert found.anatomy.max_tokens == found.network.config.niwaki_max_tokens == model.anatomy.max_tokens - 5
+    found.save(tmp_path)
+    assert torch.equal(run_padded(load_folder(tmp_path).anatomy, batch.inputs), run_padded(found.anatomy, batch.inputs))
+
+
+def test_positions_that_there_are_not_are_rejected():
+    for family, tokens in (("bert", 60), ("gpt2", 2)):
+        with pytest.raises(InputError, match="cannot take positions of this model"):
+            tiny.model(family).apply_edit(Prefix(tokens=tokens, takes_positions=True))
