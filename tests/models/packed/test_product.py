@@ -24,7 +24,7 @@ def test_gradients_are_those_of_the_unpacked_matrix(kind, shape):
     dense, x = module.to_dense(), torch.randn(shape, requires_grad=True)
     other, weights = x.detach().clone().requires_grad_(), torch.randn(*shape[:-1], 10)
     found = module(x)
-    assert torch.equal(found, functional.linear(other, dense.weight, dense.bias))
+    torch.testing.assert_close(found, functional.linear(other, dense.weight, dense.bias))
     (found * weights).sum().backward()
     (dense(other) * weights).sum().backward()
     torch.testing.assert_close(x.grad, other.grad)
