@@ -21,7 +21,7 @@ from niwaki.run.recipe import parse
 TASKS: dict[str, tuple[str, int | None, float]] = {
     "cola": ("cola", None, 5),
     "mrpc": ("mrpc", None, 5),
-    "mrpc-1000": ("mrpc", 1000, 5),
+    "mrpc-1000": ("mrpc", 1000, 2),
     "qnli": ("qnli", None, 3),
     "rte": ("rte", None, 5),
     "sst2": ("sst2", 20000, 3),
