@@ -6,6 +6,8 @@ import torch
 import tiny
 from calibrated import CONTEXT
 from niwaki.core.errors import InputError
+from niwaki.core.files import read_json
+from niwaki.meter.ledger import Ledger
 from niwaki.methods.adapt._tuning import reject_packed
 from niwaki.methods.adapt.adapters import Adapters
 from niwaki.methods.adapt.bitfit import Bitfit
@@ -18,7 +20,10 @@ from niwaki.models.edits.low_bit import LowBit
 from niwaki.models.forward import forward
 from niwaki.models.model import load_folder
 from niwaki.models.skeleton import CONDITIONAL_GENERATION
-from niwaki.models.trunk import is_of_delta
+from niwaki.models.trunk import is_of_delta, trunk_name
+from niwaki.run.plan import make_plan
+from niwaki.run.recipe import parse
+from niwaki.run.runner import run_stage
 
 METHODS = [Adapters(), Bitfit(), Ia3(merge=False), Lora(merge=False), PrefixTuning(tokens=3), PromptTuning(tokens=3)]
 PACKS = {"floats": None, "int8": Int8(small_weights=True), "low_bit": LowBit(base=16, group=16, small_weights=True)}
@@ -76,3 +81,49 @@ def test_merging_into_packed_weights_is_rejected_before_any_work(method, pack):
     with pytest.raises(InputError, match=r"is stored as \w+, and merging would round .* set merge = false"):
         method.dry_finish(method.dry_prepare(model))
     reject_packed("lora", "query", torch.nn.Linear(2, 2))
+
+
+@pytest.mark.parametrize(
+    "method",
+    [{"use": "lora", "merge": False}, pytest.param({"use": "prompt_tuning", "tokens": 3}, marks=pytest.mark.slow)],
+    ids=str,
+)
+def test_deltas_on_packed_weights_learn_from_a_teacher(method, bert_folder, rows_csv, tmp_path):
+    """Stages as in a recipe: a teacher, a trunk of 4 bits, and a delta that follows the teacher's layers and answers."""
+    train = {"epochs": 0.5, "batch": 16, "lr": 1e-3, "precision": "fp32"}
+    stages = [
+        {"name": "teacher", "train": train},
+        {"name": "packed", "methods": [{"use": "rtn"}]},
+        {
+            "name": "tuned",
+            "teacher": "teacher",
+            "methods": [method, {"use": "tinybert"}, {"use": "logits"}],
+            "train": train,
+        },
+    ]
+    recipe = {"model": str(bert_folder), "task": "classification", "data": {"path": str(rows_csv)}, "quantize": []}
+    plan, ledger = make_plan(parse({**recipe, "stages": stages}), "tuned"), Ledger(tmp_path / "ledger.jsonl")
+    (tmp_path / "stages").mkdir()
+    for stage in plan.stages:
+        run_stage(plan, stage, tmp_path, ledger, lambda: False)
+    packed, tuned = (tmp_path / stage.folder for stage in plan.stages[1:])
+    before, after = (load_folder(folder / "model") for folder in (packed, tuned))
+    state = {trunk_name(name): value for name, value in after.network.state_dict().items() if not is_of_delta(name)}
+    for name, value in before.network.state_dict().items():
+        assert torch.equal(state[name], value) or name.startswith("classifier"), name
+    result = read_json(tuned / "result.json")
+    assert result["engine"] == "onnx" and result["parity"] < 0.5 and result["training"]["trained_share"] < 0.2
+
+
+@pytest.mark.parametrize(
+    "method", [Lora(merge=False), Adapters(placement="houlsby"), Bitfit()], ids=lambda m: m.label()
+)
+@pytest.mark.parametrize("head", [CONDITIONAL_GENERATION, "TokenClassification"])
+def test_other_heads_train_and_export(method, head, tmp_path):
+    labels = ["O", "B", "I"] if head == "TokenClassification" else tiny.LABELS
+    model = method.prepare(tiny.model("bert", layers=1, head=head, labels=labels), CONTEXT)
+    outputs = forward(model.anatomy, tiny.batch(model))
+    outputs.logits.square().sum().backward()
+    assert all(one.grad is not None for one in model.network.parameters() if one.requires_grad)
+    tiny.with_graphs(method.finish(model), tmp_path)
+    assert list(tmp_path.glob("*.onnx"))

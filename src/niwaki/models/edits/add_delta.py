@@ -25,7 +25,7 @@ class AddDelta(Edit):
     """In all layers of encoder and decoder. Layers that share a matrix share its delta."""
 
     kind: str  # name in models/deltas
-    targets: list[str]  # roles of matrices
+    targets: list[str] = Field(max_length=64)  # roles of matrices
     settings: dict[str, Value] = Field(default_factory=dict)  # of the delta
     seed: int = 0
 
