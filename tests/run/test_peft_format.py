@@ -86,7 +86,7 @@ def test_prefixes_lie_by_token_layer_and_kind(tmp_path):
     assert config["peft_type"] == "PREFIX_TUNING" and config["prefix_projection"] is False
 
 
-def test_a_head_folder_writes_what_it_stores(tmp_path, capsys):
+def test_a_head_folder_exports_what_it_stores(tmp_path, capsys):
     folder = saved(model_of("label"), tmp_path / "trunk")
     from niwaki.models.model import load_folder
 

@@ -1,6 +1,6 @@
 """LoRA: trains a product of two thin matrices next to each chosen matrix, which is frozen.
 
-Which matrices is said by their roles, in all layers of encoder and decoder. On packed weights, of 8 bits or fewer, this is QLoRA: they stay packed
+The matrices are chosen by role, in all layers of encoder and decoder. On packed weights, of 8 bits or fewer, this is QLoRA: they stay packed
 and gradients pass through them. When the stage ends the product is merged into the weights, which then cost nothing more, or is kept.
 
 Paper: Hu et al. 2021, LoRA: Low-Rank Adaptation of Large Language Models (arXiv 2106.09685); Dettmers et al. 2023, QLoRA (arXiv 2305.14314).
