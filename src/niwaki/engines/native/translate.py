@@ -129,7 +129,7 @@ class _Translator:
         """Factorized matrices stay a list of factors; a sum of Kronecker products becomes one matrix."""
         if isinstance(self.modules[path], Tuned):
             raise InputError(
-                f"native engine: '{path}' has a delta; use engine 'onnx', or `niwaki export --to native`, which merges LoRA and (IA)³"
+                f"native engine: '{path}' has a delta; use engine 'onnx', or export the model for native, which merges LoRA and (IA)³"
             )
         if isinstance(self.modules[path], Kronecker):
             return [p.Matrix(weight=self.kronecker(path), bias=self.name_or_none(f"{path}.bias"))]
