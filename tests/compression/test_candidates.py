@@ -32,7 +32,17 @@ def test_the_source_takes_the_place_of_the_teacher():
 def test_every_recipe_that_distils_becomes_a_valid_recipe(name):
     level = level_of_recipe(name, recipe_files()[name], ("int8",))
     if level is None:
-        assert name in ("few_shot", "finetune", "lottery", "lstm_lm", "pretrain", "similarity", "small_lm", "ulmfit")
+        assert name in (
+            "adapter",
+            "few_shot",
+            "finetune",
+            "lottery",
+            "lstm_lm",
+            "pretrain",
+            "similarity",
+            "small_lm",
+            "ulmfit",
+        )
         return
     recipe = recipe_of(Path("model"), ROWS, [level])
     assert recipe.stages[0].name == SOURCE and not recipe.baselines and recipe.quantize == ["int8"]

@@ -215,6 +215,8 @@ def test_what_claims_to_be_smaller_is_smaller(run_method, name):
     before, after = (read_json(folder / "result.json") for folder in run_method(name))
     if "file" in kind(name).requires.reduces:
         assert after["bytes"] < before["bytes"]
+    elif kind(name).requires.adds_parameters:
+        assert after["parameters"] > before["parameters"]
     elif not kind(name).requires.fits_head and not resets_head(name):
         assert after["parameters"] == before["parameters"]
     if "flops" in kind(name).requires.reduces:

@@ -13,7 +13,7 @@ from niwaki.models.model import load_folder
 @pytest.mark.parametrize(
     "values, words",
     [
-        ({"edits": [{"edit": "melt"}]}, ["blueprint edit 'melt' is not known; there is: blocks, decoder"]),
+        ({"edits": [{"edit": "melt"}]}, ["blueprint edit 'melt' is not known; there is: add_delta, blocks, decoder"]),
         ({"edits": [{"edit": "heads", "keep": [1, 1, 9]}]}, ["heads of layer 2", "below 4"]),
         ({"edits": [{"edit": "heads", "keep": [1, 1]}]}, ["2 layers are named and the model has 3"]),
         ({"edits": [{"edit": "heads", "keep": [10**14, 1, 1]}]}, ["heads of layer 0"]),

@@ -9,7 +9,7 @@ from niwaki.api.cascading import cascade
 from niwaki.api.compressing import compress
 from niwaki.api.distilling import distill
 from niwaki.api.evaluation import evaluate
-from niwaki.api.exporting import export
+from niwaki.api.exporting import export, write_peft
 from niwaki.api.loading import load, load_language_model
 from niwaki.api.neighbours import nearest
 from niwaki.api.prediction import predict_file
@@ -34,4 +34,5 @@ __all__ = [
     "run",
     "sensitivity",
     "tokenizer",
+    "write_peft",
 ]

@@ -1,4 +1,4 @@
-"""Writes a saved model for an engine."""
+"""Writes a saved model for an engine, or its delta for peft."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,3 +28,10 @@ def export(
     exported = write(folder, to, Path(out).expanduser(), precision, chosen, tolerance)
     warn_unverified(folder)
     return exported
+
+
+def write_peft(model: str | Path, out: str | Path) -> Path:
+    """Writes the LoRA, (IA)³, prompt or prefix of a model, or of a head folder, in the format of the peft package."""
+    from niwaki.run.peft_format import write_peft as write
+
+    return write(model_path(model, single=True), out)

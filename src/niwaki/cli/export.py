@@ -8,6 +8,7 @@ from niwaki.cli._options import AsJson
 from niwaki.cli._print import print_result
 
 PANEL = "Use"
+PEFT = "peft"
 
 
 def command(
@@ -15,7 +16,7 @@ def command(
     to: str = typer.Option(
         "native",
         help="an engine of `niwaki list engines` (native, onnx, openvino, torch or a plug-in), or hub: the layout that Optimum, "
-        "sentence-transformers, transformers.js and TEI read",
+        "sentence-transformers, transformers.js and TEI read; or peft: a LoRA, (IA)³, prompt or prefix alone, as the peft package reads it",
     ),
     out: Path = typer.Option(Path("exported"), help="folder to write"),
     precision: str = typer.Option("", help="int8 or float; none is int8 for native, and as it is for the others"),
@@ -32,6 +33,10 @@ def command(
     """
     from niwaki import api
 
+    if to == PEFT:
+        folder = str(api.write_peft(model, out))
+        print_result({"out": folder}, json, f"{folder}: the delta in peft's format")
+        return
     result = api.export(model, to, out, precision=precision, task=task, data=data, overrides=set_, tolerance=tolerance)
     lines = [
         f"{result['out']}: {result['bytes'][1] / 1e6:.1f} MB, was {result['bytes'][0] / 1e6:.1f} MB",

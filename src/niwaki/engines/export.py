@@ -31,6 +31,7 @@ from niwaki.models.model import Model
 from niwaki.models.pairs import reads_token_types
 from niwaki.models.parts.decoders._decoder import Decoder
 from niwaki.models.record import HIDDEN, Record
+from niwaki.models.trunk import trunk_name
 
 if TYPE_CHECKING:
     from onnx import ModelProto, TensorProto
@@ -187,7 +188,10 @@ def link_weights(graph: "ModelProto", weights: Path, location: str = WEIGHTS) ->
     start, tensors = read_header(weights)
     with weights.open("rb") as file:
         for initializer in graph.graph.initializer:
-            entry = tensors.get(initializer.name.removeprefix("network."))
+            name = initializer.name.removeprefix("network.")
+            entry = tensors.get(name) or tensors.get(
+                trunk_name(name)
+            )  # a head with deltas calls the trunk's tensors otherwise
             if entry is None or initializer.external_data:
                 continue
             first, last = entry.first, entry.last

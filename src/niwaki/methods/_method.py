@@ -64,6 +64,7 @@ class Requirements:
     fits_head: bool = False  # it gives the model a trained head: before training, or in `finish`
     pairs: bool = False  # the task must be one on pairs of texts
     pins_modules: bool = False  # training needs the modules that `prepare` left: no later method may replace them
+    adds_parameters: bool = False  # the finished model has more than the one it starts from
     reduces: tuple[Reduced, ...] = ()
 
     @property

@@ -9,6 +9,7 @@ from torch import nn
 from niwaki.core.catalog import Catalog
 from niwaki.core.errors import InputError
 from niwaki.models.block import Block
+from niwaki.models.deltas._delta import without_deltas
 from niwaki.models.family import Family, Network, family_of, is_always_causal
 from niwaki.models.layer import Layer
 from niwaki.models.module_paths import leaf_paths
@@ -145,14 +146,15 @@ class Anatomy:
             yield from leaf_paths(self.network, path)
 
     def whole_matrices(self) -> Iterator[str]:
-        """The same with those that are made of several as one."""
+        """The same with those that are made of several as one; deltas around a matrix are not part of it."""
         if self.inputs.projection:
             yield self.inputs.projection
         root = {id(module): name for name, module in self.network.named_modules()}
         for layer in self.every_layer:
             for role in layer.matrices():
                 if not isinstance(layer.part(role), Removed):
-                    yield f"{root[id(layer.module)]}.{layer.path(role)}"
+                    path = f"{root[id(layer.module)]}.{layer.path(role)}"
+                    yield without_deltas(self.network, path)
         yield from self.family.matrices(self.network)
 
 

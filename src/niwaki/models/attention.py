@@ -5,6 +5,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from niwaki.models.prefix import Prefix
+
 MASKED_SCORE = -1e4  # lower than any score
 
 
@@ -16,16 +18,24 @@ def attend(
     scale: float,
     dropout: Callable[[Tensor], Tensor],
     relative: Tensor | None = None,
+    prefix: Prefix | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Attention of queries (batch, heads, rows, head size) over keys and values (batch, heads, tokens, head size).
 
     Gives the mixed values (batch, rows, heads × head size) and the scaled scores (batch, heads, rows, tokens) with `relative`, before
-    `bias` is added. Plain products: for short sequences the backward pass of torch's fused attention takes a third of
-    a training step on a CPU (benchmarks/training.py)."""
+    `bias` is added. A prefix, of which `bias` hides nothing, is read besides. Plain products: for short sequences the backward pass of
+    torch's fused attention takes a third of a training step on a CPU (benchmarks/training.py)."""
     scores = query @ key.transpose(-1, -2) * scale
     scores = scores if relative is None else scores + relative
-    weights = torch.softmax(scores if bias is None else scores + bias, dim=-1)  # torch adds bf16 up in fp32
-    return (dropout(weights) @ value).transpose(1, 2).flatten(2), scores
+    biased = scores if bias is None else scores + bias
+    if prefix is None:
+        weights = torch.softmax(biased, dim=-1)  # torch adds bf16 up in fp32
+        return (dropout(weights) @ value).transpose(1, 2).flatten(2), scores
+    first, mixed = (split_heads(one[None].to(query.dtype), query.shape[-1]) for one in (prefix.keys, prefix.values))
+    weights = dropout(torch.softmax(torch.cat([query @ first.transpose(-1, -2) * scale, biased], dim=-1), dim=-1))
+    count = first.shape[2]
+    both = weights[..., :count] @ mixed + weights[..., count:] @ value
+    return both.transpose(1, 2).flatten(2), scores
 
 
 def split_heads(x: Tensor, head_size: int) -> Tensor:

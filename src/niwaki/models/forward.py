@@ -20,6 +20,8 @@ from niwaki.models.family import final_norm
 from niwaki.models.layer import Layer, normed
 from niwaki.models.layout import Layout, Packed, Padded
 from niwaki.models.pairs import split_pairs
+from niwaki.models.prefix import behind_prefix
+from niwaki.models.prompt import in_front, with_prompt, without_prompt
 from niwaki.models.record import DECODER_HIDDEN, FINAL, HIDDEN, POOLED, Record
 
 if TYPE_CHECKING:
@@ -91,10 +93,10 @@ def run(
         return anatomy.decoder.forward(inputs, record, predicted)
     if not anatomy.layers:
         return _run_attention_free(anatomy, inputs, record, predicted)
-    inputs = split_pairs(inputs) if anatomy.head.splits_pairs else inputs
-    hidden = anatomy.inputs.forward(inputs)
-    layout = Packed(inputs["attention_mask"], anatomy.is_causal if causal is None else causal, visible)
-    return from_embedded(anatomy, hidden, layout, record, predicted)
+    hidden, mask = embedded(anatomy, inputs)
+    count = anatomy.inputs.prompt_tokens
+    layout = Packed(mask, anatomy.is_causal if causal is None else causal, in_front(visible, count, True))
+    return from_embedded(anatomy, hidden, layout, record, in_front(predicted, count, False))
 
 
 def run_padded(anatomy: "Anatomy", inputs: Mapping[str, Tensor], record: Record | None = None) -> Tensor:
@@ -104,10 +106,19 @@ def run_padded(anatomy: "Anatomy", inputs: Mapping[str, Tensor], record: Record 
         return _generate_greedily(anatomy, inputs)
     if not anatomy.layers:
         return _run_attention_free(anatomy, inputs, record)
-    inputs = split_pairs(inputs) if anatomy.head.splits_pairs else inputs
-    hidden = anatomy.inputs.forward(inputs)
-    layout = Padded(inputs["attention_mask"], hidden, causal=anatomy.is_causal)
-    return from_embedded(anatomy, hidden, layout, record)
+    hidden, mask = embedded(anatomy, inputs)
+    return from_embedded(anatomy, hidden, Padded(mask, hidden, causal=anatomy.is_causal), record)
+
+
+def embedded(anatomy: "Anatomy", inputs: Mapping[str, Tensor]) -> tuple[Tensor, Tensor]:
+    """The input stage's output (batch, tokens, hidden) and its mask, with the prompt if there is one."""
+    inputs = with_prompt(anatomy, split_pairs(inputs) if anatomy.head.splits_pairs else inputs)
+    return _first_states(anatomy, inputs), inputs["attention_mask"]
+
+
+def _first_states(anatomy: "Anatomy", inputs: Mapping[str, Tensor]) -> Tensor:
+    taken, skipped = anatomy.inputs.taken_positions, anatomy.family.inputs.skipped_positions
+    return anatomy.inputs.forward(behind_prefix(inputs, taken, skipped))
 
 
 def from_embedded(
@@ -124,16 +135,17 @@ def from_embedded(
         rows = layout.pack(head.mix(record[HIDDEN]))
     if FINAL in record:
         record[FINAL].append(layout.unpack(rows))
+    count = anatomy.inputs.prompt_tokens
     if predicted is not None:
-        return head.forward(layout.pick(rows, predicted))
+        return without_prompt(count, head.forward(layout.pick(rows, predicted)), record, False)
     if head.per_token:
-        return layout.unpack(head.forward(rows))
+        return without_prompt(count, layout.unpack(head.forward(rows)), record, True)
     if head.pools:
         pooled = head.pool(layout.unpack(rows), layout.mask)[:, None]
     else:
         pooled = layout.by_sequence(layout.first(rows) if every else rows)
     record.get(POOLED, []).append(pooled[:, 0])
-    return head.forward(pooled)
+    return without_prompt(count, head.forward(pooled), record, False)
 
 
 def encode_packed(
@@ -158,8 +170,9 @@ def run_layer_range(
 ) -> Tensor | tuple[Tensor, Tensor]:
     """The layers from depth `first` to `last` and the head, with padding: token ids, or what the range before left as `hidden_states`, to
     logits and, where layers remain, the hidden states before the last of these layers. For heads that read the first token."""
-    hidden = inputs["hidden_states"] if "hidden_states" in inputs else anatomy.inputs.forward(inputs)
-    mask = inputs["attention_mask"]
+    inputs = with_prompt(anatomy, inputs)
+    hidden, mask = inputs.get("hidden_states"), inputs["attention_mask"]
+    hidden = _first_states(anatomy, inputs) if hidden is None else hidden
     left = layer_range(anatomy, hidden, mask, first, last - 1, every=True)
     logits = anatomy.head.forward(layer_range(anatomy, left, mask, last - 1, last, every=False))
     return (logits, left) if last < len(anatomy.order) else logits

@@ -77,8 +77,8 @@ class Padded(Cache):
             tokens, window = self.mask.shape[1], attention.window
             whole = whole + _rows(self.cached(("window", window), lambda: window_bias(tokens, window, whole)), every)
         query, key, value = (split_heads(rows, attention.head_size) for rows in (query, key, value))
-        relative = attention.relative_scores(query, key, self.mask.shape[1], every)
-        mixed, found = attend(query, key, value, whole, attention.scale, attention.drop, relative)
+        terms = attention.relative_scores(query, key, self.mask.shape[1], every), attention.prefix
+        mixed, found = attend(query, key, value, whole, attention.scale, attention.drop, *terms)
         if scores is not None:
             scores.append(found)
         return mixed
@@ -138,7 +138,7 @@ class Packed(Cache):
         if scores is not None:
             scores.append(self._scores(attention, query, key))
         every, bias = len(query) == len(key), self.position_bias
-        plain = bias is None and not self.selects and not attention.relative
+        plain = bias is None and not self.selects and not attention.relative and attention.prefix is None
         if plain and not self._is_windowed(attention) and fused.fits(query, attention.head_size):
             settings = attention.head_size, attention.scale, attention.dropout_rate, self.causal
             return fused.attention(query, key, value, self.lengths, *settings)
@@ -192,8 +192,8 @@ class _Group:
             far = _rows(window_bias(self.tokens, attention.window, key), every)
             own = far if own is None else own + far
         query, key, value = (split_heads(rows, attention.head_size) for rows in rectangles)
-        relative = attention.relative_scores(query, key, self.tokens, every)
-        mixed, _ = attend(query, key, value, own, attention.scale, attention.drop, relative)
+        terms = attention.relative_scores(query, key, self.tokens, every), attention.prefix
+        mixed, _ = attend(query, key, value, own, attention.scale, attention.drop, *terms)
         if not every:
             return mixed[:, 0]
         flat = mixed.flatten(0, 1)

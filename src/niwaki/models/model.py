@@ -36,7 +36,7 @@ from niwaki.models.skeleton import build, checked_config, read_config
 from niwaki.models.stock import WEIGHTS, load_stock
 from niwaki.models.ties import unique_tensors, with_tied_names
 from niwaki.models.tokenizer_loading import load_tokenizer
-from niwaki.models.trunk import check_trunk, is_of_head
+from niwaki.models.trunk import check_trunk, is_of_head, with_head
 
 BLUEPRINT = "blueprint.json"
 EXTRA_CONFIG_KEYS = (
@@ -263,7 +263,7 @@ def load_weights(network: Network, paths: Sequence[Path], new_head: bool = False
     path, body = paths[-1], anatomy_of(network).family.body
     state = _read_tensors(paths[0])
     if len(paths) > 1:
-        state = {name: value for name, value in state.items() if not is_of_head(name, body)} | _read_tensors(path)
+        state = with_head(state, _read_tensors(path), unique_tensors(network), body)
     state = with_random_head(network, state) if new_head else state
     check_tensors(network, path, state)
     copies = {name: value.clone() for name, value in state.items()}  # a loaded tensor is a view of the file on disk

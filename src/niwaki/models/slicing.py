@@ -6,8 +6,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from niwaki.models.deltas._delta import Tuned
 from niwaki.models.packed.factored import Factored, FactoredTable
 from niwaki.models.packed.int8 import Int8Embedding, Int8Linear
+from niwaki.models.prompt import PromptedTable
 
 Indices = Sequence[int]
 
@@ -17,6 +19,8 @@ def cut_linear(linear: nn.Module, outputs: Indices | None = None, inputs: Indice
     if isinstance(linear, Factored):
         first = linear.first if inputs is None else cut_linear(linear.first, inputs=inputs)
         return Factored(first, linear.second if outputs is None else cut_linear(linear.second, outputs=outputs))
+    if isinstance(linear, Tuned):
+        return Tuned(cut_linear(linear.base, outputs, inputs), linear.delta.cut(outputs, inputs))
     if not isinstance(
         linear, nn.Linear | Int8Linear
     ):  # kept in a form that is made anew: what it rounds is rounded again
@@ -58,6 +62,8 @@ def cut_table(table: nn.Module, rows: Indices | None = None, columns: Indices | 
     if isinstance(table, FactoredTable):
         narrow = table.table if rows is None else cut_table(table.table, rows=rows)
         return FactoredTable(narrow, table.up if columns is None else cut_linear(table.up, outputs=columns))
+    if isinstance(table, PromptedTable):
+        return PromptedTable(cut_table(table.base, rows, columns), table.delta.cut(columns))
     if not isinstance(table, nn.Embedding | Int8Embedding):
         form: Any = table
         return form.repack(cut_table(form.to_dense(), rows, columns))

@@ -47,8 +47,10 @@ def curves(facts: Facts) -> list[tuple[str, str, Markup]]:
 def _how(stage: Facts) -> str:
     done = mapping(stage["training"])
     steps, seconds = number(done.get("steps")), number(done.get("seconds"))
+    trained, share = number(done.get("trained_parameters")), number(done.get("trained_share"))
     parts = [
         f"{steps:,} steps" if steps is not None else "",
+        f"{trained:,} parameters trained ({100 * share:.2g} %)" if trained and share and share < 1 else "",
         formatting.duration(seconds) if seconds is not None else "",
     ]
     return ", ".join(part for part in parts if part)

@@ -20,7 +20,9 @@ from niwaki.engines.runtime import Runtime
 from niwaki.engines.scheduler import NotFinite
 from niwaki.evaluate.quality import difference, quality
 from niwaki.models.config_rules import read as read_config
+from niwaki.models.deltas._delta import tuned_paths
 from niwaki.models.edits.int8 import Int8
+from niwaki.models.edits.merge_deltas import MergeDeltas
 from niwaki.models.model import Model, load_folder
 from niwaki.models.packed.int8 import Int8Linear
 from niwaki.models.packed.static import StaticInt8Linear
@@ -48,6 +50,8 @@ def export(source: Path, to: str, out: Path, precision: str, task: Task | None, 
     if task is not None:
         config = read_config(source)
         check_model_matches(task, answer_type_of(config, str(source)), labels_of(config, str(source)), source)
+    if to == "native" and any(tuned_paths(model.network)):
+        model.apply_edit(MergeDeltas())  # its kernels know no deltas
     rounded = precision == "int8" or (to == "native" and not precision and has_floats(model))
     if rounded and has_floats(model):
         model.apply_edit(Int8())

@@ -36,6 +36,8 @@ class TrainerState:
     validations_without_gain: int = 0
     stopped: bool = False
     start_is_best: bool = False  # whether the weights from before the first step were the best and were kept
+    trained_parameters: int = 0  # of the network, of the helpers of methods none
+    all_parameters: int = 0
     start_errors: list[float] = field(default_factory=list)  # of the validation rows, where the start must be beaten
     history: list[Json] = field(default_factory=list)
 

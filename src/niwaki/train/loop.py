@@ -49,6 +49,7 @@ from niwaki.train.precision import autocast
 from niwaki.train.row_gradients import RowGradients
 from niwaki.train.schedules import schedule
 from niwaki.train.settings import TrainSettings
+from niwaki.train.trained_share import share_record, trained_and_all
 from niwaki.train.validation import ModelValidation, chance_of, generator_of
 from niwaki.train.weight_averages import averages, put_weights, replaced_weights
 
@@ -104,6 +105,7 @@ class _Fit:
         with self.accelerator.main_process_first():  # it removes leftovers of a crash first
             self.checkpoints = Checkpoints(job.folder, self.is_main)
             self.state, self.best = self.checkpoints.load(self.modules, optimizer)
+        self.state.trained_parameters, self.state.all_parameters = trained_and_all(job.model)
         broadcast(self.modules.state_dict().values())
         self.optimizer = self.accelerator.prepare(optimizer)
         self.rows = RowGradients(self.network)
@@ -122,6 +124,8 @@ class _Fit:
         job = self.job
         if self.is_main:
             write_text(self.log, "".join(line(record) + "\n" for record in self.state.history))
+        if not self.state.history and self.state.trained_parameters < self.state.all_parameters:
+            self._record(share_record(self.state))
         saved_at = time.monotonic()
         with self.rows, progress(job.name, self.total, self.state.step) as update:
             while True:

@@ -67,3 +67,8 @@ def test_pruned_heads_with_relative_positions_are_rejected():
     model.apply_edit(Heads(keep=[[2], [0, 1], [0, 3]]))
     with pytest.raises(InputError, match="name 'window' before 'heads'"):
         Window().dry_prepare(model)
+
+
+def test_attention_with_rotary_positions_is_rejected():
+    with pytest.raises(InputError, match="only plain attention is converted"):
+        Window().dry_prepare(tiny.model("roformer"))

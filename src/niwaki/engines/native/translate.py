@@ -11,6 +11,7 @@ from niwaki.engines.native import stores as s
 from niwaki.engines.native.library import MAX_FACTORS
 from niwaki.engines.runtime import Runtime
 from niwaki.models.anatomy import Anatomy, Network
+from niwaki.models.deltas._delta import Tuned
 from niwaki.models.layer import Layer
 from niwaki.models.module_paths import leaf_paths
 from niwaki.models.packed.factored import FactoredTable
@@ -102,6 +103,8 @@ class _Translator:
         """Fields of a layer."""
         if layer.mixer.removed:
             return {"attention_bias": self.name_or_none(f"{self.at(layer, 'out')}.bias")}
+        if layer.mixer.prefix is not None:
+            raise InputError("native engine: it reads no trained keys and values (prefix_tuning); use engine 'onnx'")
         matrices = {role: self.linear(self.at(layer, role)) for role in ("query", "key", "value", "out")}
         relative = self.relative(layer)
         return {"attention": p.Attention(heads=layer.heads, head_size=layer.head_size, relative=relative, **matrices)}
@@ -126,6 +129,10 @@ class _Translator:
 
     def linear(self, path: str) -> list[p.Matrix]:
         """Factorized matrices stay a list of factors; a sum of Kronecker products becomes one matrix."""
+        if isinstance(self.modules[path], Tuned):
+            raise InputError(
+                f"native engine: '{path}' has a delta; use engine 'onnx', or export the model for native, which merges LoRA and (IA)³"
+            )
         if isinstance(self.modules[path], Kronecker):
             return [p.Matrix(weight=self.kronecker(path), bias=self.name_or_none(f"{path}.bias"))]
         found = [

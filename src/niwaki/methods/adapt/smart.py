@@ -14,7 +14,7 @@ from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, ContributesLoss, Method, Requirements, Reshapes
 from niwaki.methods.adapt._consistency import symmetric_divergence
-from niwaki.models.forward import Batch, Outputs, from_embedded
+from niwaki.models.forward import Batch, Outputs, embedded, from_embedded
 from niwaki.models.layout import Packed
 from niwaki.models.model import Model
 
@@ -41,18 +41,18 @@ class Smart(Method, Reshapes, ContributesLoss):
 
     def loss(self, model: Model, batch: Batch, outputs: Outputs, loss: Tensor, context: Context) -> Tensor:
         anatomy, target = model.anatomy, outputs.logits.detach()
-        embedded = anatomy.inputs.forward(batch.inputs)
+        before, mask = embedded(anatomy, batch.inputs)
 
         def logits(hidden: Tensor) -> Tensor:
-            return from_embedded(anatomy, hidden, Packed(batch.mask), {})
+            return from_embedded(anatomy, hidden, Packed(mask), {})
 
-        change = torch.randn_like(embedded) * (self.radius * START)
+        change = torch.randn_like(before) * (self.radius * START)
         for _ in range(self.steps):
             change.requires_grad_(True)
-            divergence = symmetric_divergence(logits(embedded.detach() + change), target, batch, context)
+            divergence = symmetric_divergence(logits(before.detach() + change), target, batch, context)
             (gradient,) = torch.autograd.grad(divergence, change)
             change = ascend(change.detach(), gradient, self.radius / self.steps, self.radius)
-        return loss + self.weight * symmetric_divergence(logits(embedded + change), outputs.logits, batch, context)
+        return loss + self.weight * symmetric_divergence(logits(before + change), outputs.logits, batch, context)
 
 
 def ascend(change: Tensor, gradient: Tensor, step: float, radius: float) -> Tensor:

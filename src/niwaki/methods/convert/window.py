@@ -14,6 +14,7 @@ from niwaki.methods.convert._attention_layers import MATRICES, attention_layers,
 from niwaki.models.edits.replace_part import ReplacePart
 from niwaki.models.layer import Layer
 from niwaki.models.model import Model
+from niwaki.models.prefix import prefix_of
 
 
 class Window(Method, Reshapes):
@@ -34,6 +35,10 @@ class Window(Method, Reshapes):
         return self.dry_prepare(model)
 
     def _convert(self, model: Model, number: int, layer: Layer) -> None:
+        if layer.mixer.label() != "attention" or prefix_of(layer.module) is not None:
+            raise InputError(
+                f"window: layer {number} has a prefix, or attention with positions of its own ('{layer.mixer.label()}'); only plain attention is converted"
+            )
         relative = model.anatomy.family.relative is not None
         if relative and hasattr(layer.part("attention_module"), "remaining_heads"):
             raise InputError(

@@ -11,6 +11,7 @@ from niwaki.models.edit import Edit, check_shared_alike, per_layer
 from niwaki.models.grouped_heads import KEY_HEADS, key_heads_of, without_unread
 from niwaki.models.layer import Layer
 from niwaki.models.module_paths import SharedReplacement
+from niwaki.models.prefix import prefix_of, put_prefix
 from niwaki.models.sizes import update_heads
 from niwaki.models.slicing import cut_linear
 
@@ -47,6 +48,8 @@ def cut_heads(layer: Layer, heads: list[int], once: SharedReplacement) -> None:
     for part, kept in (("query", rows), ("key", key_rows), ("value", key_rows)):
         layer.replace(part, once(layer.part(part), partial(cut_linear, outputs=kept)))
     layer.replace("out", once(layer.part("out"), partial(cut_linear, inputs=rows)))
+    if (prefix := prefix_of(layer.module)) is not None:
+        put_prefix(layer.module, prefix.cut(rows))
     for name, value in (
         ("num_attention_heads", len(heads)),
         ("n_heads", len(heads)),

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from niwaki.models.packed.factored import linear_of
+from niwaki.models.packed.product import product
 
 
 def quantize_rows(weight: Tensor) -> tuple[Tensor, Tensor]:
@@ -57,10 +58,14 @@ class Int8Linear(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         if torch.onnx.is_in_onnx_export():
             return IntegerProduct.apply(x, self.weight, self.scale, self.bias)
-        return functional.linear(x, (self.weight * self.scale).T.to(x.dtype), self.bias.to(x.dtype))
+        return product(x, self.bias, self.unpacked)
+
+    def unpacked(self) -> Tensor:
+        """The weight (out, in)."""
+        return (self.weight * self.scale).T
 
     def to_dense(self) -> nn.Linear:
-        return linear_of((self.weight * self.scale).T, self.bias)
+        return linear_of(self.unpacked(), self.bias)
 
     def repack(self, linear: nn.Linear) -> "Int8Linear":
         return Int8Linear.of(linear)

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from niwaki.models.packed.factored import linear_of
+from niwaki.models.packed.product import product
 
 
 class Store(nn.Module):
@@ -65,6 +66,8 @@ class StoredLinear(nn.Module):
         return self.store.rows
 
     def forward(self, x: Tensor) -> Tensor:
+        if not torch.onnx.is_in_onnx_export() and not any(one.requires_grad for one in self.store.parameters()):
+            return product(x, self.bias, self.store)
         weight = self.store()
         if self.store.integers and torch.onnx.is_in_onnx_export():
             bias = weight.new_zeros(self.out_features) if self.bias is None else self.bias

@@ -56,6 +56,8 @@ def _training(state: TrainerState) -> Json:
         "best_step": state.best_step,
         "best_score": state.best_score,
         "start_is_best": state.start_is_best,
+        "trained_parameters": state.trained_parameters,
+        "trained_share": state.trained_parameters / max(state.all_parameters, 1),
     }
 
 

@@ -1,13 +1,14 @@
 """An input stage makes the first hidden states of named input arrays."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from torch import Tensor, nn
 
 from niwaki.core.catalog import Catalog
 from niwaki.models.family import Family, Network
 from niwaki.models.parts._part import Part
+from niwaki.models.prefix import taken_positions
 from niwaki.models.value_rules import MOST_POSITIONS
 
 INPUTS = Catalog("niwaki.models.parts.inputs", what="input stage")
@@ -15,6 +16,8 @@ INPUTS = Catalog("niwaki.models.parts.inputs", what="input stage")
 
 class Inputs(Part):
     """Base of the files in `parts/inputs/`. All paths are from the network."""
+
+    counts_positions: ClassVar[bool] = False  # whether `forward` reads `position_ids`
 
     def __init__(self, network: Network, family: type[Family]) -> None:
         self.network, self.family, self.paths = network, family, family.inputs
@@ -27,6 +30,17 @@ class Inputs(Part):
     def tokens(self) -> Any:
         """The table with a vector for each token of the vocabulary."""
         return self.network.get_submodule(self.token_table)
+
+    @property
+    def prompt_tokens(self) -> int:
+        """Vectors in front of every text (`models/prompt.py`)."""
+        return int(getattr(self.tokens, "prompt_tokens", 0))
+
+    @property
+    def taken_positions(self) -> int:
+        """Of a prefix that takes positions."""
+        trunk: nn.Module = self.network.get_submodule(self.family.body)
+        return taken_positions(self.family.layers(trunk))
 
     @property
     def token_table(self) -> str:
@@ -59,5 +73,6 @@ class Inputs(Part):
     @property
     def max_tokens(self) -> int:
         if not self.paths.limited:
-            return MOST_POSITIONS
-        return int(self.network.config.max_position_embeddings) - self.paths.skipped_positions
+            return MOST_POSITIONS - self.prompt_tokens
+        taken = self.paths.skipped_positions + self.prompt_tokens + self.taken_positions
+        return int(self.network.config.max_position_embeddings) - taken

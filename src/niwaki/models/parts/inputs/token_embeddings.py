@@ -9,6 +9,7 @@ from niwaki.models.parts.inputs._inputs import Inputs
 
 class TokenEmbeddings(Inputs):
     native = "token_embeddings"
+    counts_positions = True
 
     def forward(self, inputs: Mapping[str, Tensor]) -> Tensor:
         types = inputs.get("token_type_ids") if self.paths.uses_token_types else None

@@ -14,6 +14,7 @@ from niwaki.models.grouped_heads import of_each_head
 from niwaki.models.layout import Layout
 from niwaki.models.packed.removed import Removed
 from niwaki.models.parts.mixers._mixer import Mixer
+from niwaki.models.prefix import Prefix, prefix_of
 from niwaki.models.record import SCORES, STATES, Record
 
 if TYPE_CHECKING:
@@ -33,6 +34,11 @@ class Attention(Mixer):
     def removed(self) -> bool:
         """Whether only the bias of its output matrix is left (`edits/blocks.py`)."""
         return isinstance(self.layer.part("out"), Removed)
+
+    @property
+    def prefix(self) -> Prefix | None:
+        """Trained keys and values that all tokens read too."""
+        return prefix_of(self.layer.module)
 
     @property
     def head_size(self) -> int:  # type: ignore[override]
