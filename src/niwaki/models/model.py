@@ -30,6 +30,7 @@ from niwaki.models.meta_device import on_meta_device
 from niwaki.models.networks.bare_encoder import BareEncoder
 from niwaki.models.new_head import needs_new_head, with_new_head, with_random_head
 from niwaki.models.packed.sparse import Sparse, check_sparse_stores
+from niwaki.models.published_answer import published_files, with_published_answer
 from niwaki.models.saved_files import EDITED_FORMAT, STOCK_FORMAT, config_of, save_tokenizer, saved_config
 from niwaki.models.sentence_modules import with_published_pooling, write_modules
 from niwaki.models.skeleton import build, checked_config, read_config
@@ -148,6 +149,7 @@ def _published(folder: Path, config: Json, head: Head | None) -> tuple[Json, Hea
     for a task needs no pooling, so those files may then describe one that niwaki does not have."""
     with contextlib.suppress(*([InputError] if head else [])):
         config = with_published_pooling(folder, config)
+    config = config if head else with_published_answer(folder, config)
     return config, no_head() if head is None and is_bare_encoder(config) else head
 
 
@@ -194,8 +196,8 @@ def _sibling_files(folder: Path, config: Json, head: Head | None) -> dict[str, b
 
 def sibling_files_of(folder: Path, config: Json) -> dict[str, bytes]:
     """The files that the folder's kind of answer needs; others that lie there are not the model's."""
-    found = {}
-    for name in answer_files_of(config):
+    found = published_files(folder, config)
+    for name in answer_files_of(config) if not found else ():
         path = file_inside(folder, name)
         if not path.is_file():
             raise InputError(f"{path}: is missing; what the model answers with is in it")

@@ -55,14 +55,20 @@ def trim(tokenizer: Tokenizer, keep: list[int]) -> Tokenizer:
 
 
 def trimmed(tokenizer: Any, keep: list[int]) -> Any:
-    """`trim` for a transformers tokenizer: the same class and marks around the smaller vocabulary."""
+    """`trim` for a transformers tokenizer: the same class and special tokens around the smaller vocabulary."""
+    return rebuilt(tokenizer, trim(tokenizer.backend_tokenizer, keep))
+
+
+def rebuilt(tokenizer: Any, inner: Tokenizer) -> Any:
+    """A transformers tokenizer with another one inside, and the same special tokens and settings."""
     from transformers import PreTrainedTokenizerFast
 
     special_tokens = {
         name: str(token) for name, token in tokenizer.special_tokens_map.items() if isinstance(token, str)
     }
-    inner = trim(tokenizer.backend_tokenizer, keep)
     settings = {name: getattr(tokenizer, name) for name in ("model_max_length", "model_input_names", "padding_side")}
+    if further := [str(token) for token in getattr(tokenizer, "extra_special_tokens", ())]:
+        settings["extra_special_tokens"] = further
     return PreTrainedTokenizerFast(tokenizer_object=inner, **settings, **special_tokens)
 
 

@@ -36,6 +36,7 @@ class Albert(Family):
         ),
     )
     tokenizers = ("Albert",)
+    splits_number_commas = True
 
     @classmethod
     def layers(cls, trunk: Network) -> "list[nn.Module]":
