@@ -18,10 +18,11 @@ from niwaki.answers._from_config import is_bare_encoder, labels_of
 from niwaki.answers.embedding import Embedding, normalized
 from niwaki.answers.likelihood import Likelihood
 from niwaki.core.errors import InputError, UsageError
-from niwaki.core.head_folder import trunk_folder, weight_files
+from niwaki.core.head_folder import trunk_folder
 from niwaki.core.json_types import Json
 from niwaki.core.model_integrity import check_unchanged
 from niwaki.core.path_safety import file_inside
+from niwaki.core.shards import weight_paths
 from niwaki.core.system import usable_cores
 from niwaki.core.tensor_file import read_header
 from niwaki.engines import RUNTIMES
@@ -167,8 +168,9 @@ def check_model_folder(folder: Path) -> Json:
     if not folder.is_dir():
         raise InputError(f"{folder}: is not a folder")
     trunk = trunk_folder(folder)
+    weights = weight_paths(folder)
     tokenizer = [] if any(file_inside(trunk, name).is_file() for name in VOCABULARIES) else [trunk / TOKENIZER]
-    for path in (folder / CONFIG, *tokenizer, *weight_files(folder)):
+    for path in (folder / CONFIG, *tokenizer, *weights):
         if not file_inside(path.parent, path.name).is_file():
             raise InputError(f"{path.parent}: is not a model that can predict, it has no {path.name}")
     config = with_published_answer(folder, read_config(folder))
@@ -176,6 +178,6 @@ def check_model_folder(folder: Path) -> Json:
         config = with_published_pooling(folder, config)
     labels_of(config, str(folder / CONFIG))
     check_tokenizer_folder(trunk)
-    for path in weight_files(folder):
+    for path in weights:
         read_header(path)
     return config

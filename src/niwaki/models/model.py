@@ -17,6 +17,7 @@ from niwaki.core.head_folder import is_head_folder, trunk_folder, weight_files
 from niwaki.core.json_types import Json
 from niwaki.core.model_integrity import check_unchanged
 from niwaki.core.path_safety import file_inside
+from niwaki.core.shards import is_sharded, shard_files, stored_tensors
 from niwaki.core.tensor_file import read_header
 from niwaki.models.anatomy import Anatomy, Network, anatomy_of
 from niwaki.models.blueprint import Blueprint, is_stock
@@ -123,7 +124,7 @@ def load_folder(folder: Path, head: Head | None = None) -> Model:
     """
     check_is_model(folder)
     config = read_config(folder)
-    stored = [read_header(path) for path in weight_files(folder)]
+    stored = [stored_tensors(trunk_folder(folder)), *(read_header(path) for path in weight_files(folder)[1:])]
     require_memory(4 * sum(file.numel for file in stored), f"{folder}: loading its weights")
     check_unchanged(folder)
     check_trunk(folder)
@@ -229,7 +230,7 @@ def has_head(folder: Path, head: Head) -> bool:
         return False
     if not _is_stock_folder(folder):
         return is_head_folder(folder) or not needs_new_head(config, head)
-    network, there = skeleton_of(folder, head).network, read_header(folder / WEIGHTS).tensors
+    network, there = skeleton_of(folder, head).network, stored_tensors(folder).tensors
     body = anatomy_of(network).family.body
     return all(
         name in there and tuple(there[name].shape) == tuple(value.shape)
@@ -245,17 +246,14 @@ def check_is_model(folder: Path) -> None:
         file_inside(folder, name)
     if not (folder / CONFIG).is_file():
         raise InputError(f"{folder}: is not a model, it has no {CONFIG}")
-    if not all(path.is_file() for path in weight_files(folder)):
+    if is_sharded(folder) and _is_stock_folder(folder):
+        shard_files(folder)
+    elif not all(path.is_file() for path in weight_files(folder)):
         pickles = [path.name for path in folder.iterdir() if path.suffix in (".bin", ".pt", ".pth", ".ckpt", ".pkl")]
         if pickles:
             raise InputError(
                 f"{folder / pickles[0]}: is a pickle, which can run code when loaded, so it is not read; convert it once, where you "
                 f"trust it: `python -m niwaki.convert_pickle --i-trust-this-file {pickles[0]} {WEIGHTS}`"
-            )
-        if (folder / f"{WEIGHTS}.index.json").is_file():
-            raise InputError(
-                f"{folder}: its weights are split into several files; join them into one {WEIGHTS} with transformers: "
-                "load the model and call save_pretrained(folder, max_shard_size='100GB')"
             )
         raise InputError(f"{folder}: has no {WEIGHTS}")
 

@@ -158,7 +158,8 @@ def constructor_settings(folder: Path, only: tuple[str, ...] = ()) -> Json:
     special_tokens = {key: value for key, value in _table(folder / SPECIAL_TOKENS).items() if value is not None}
     first, second = (special_tokens, values) if "added_tokens_decoder" in values else (values, special_tokens)
     found = {key: _object(value) for key, value in {**first, **second}.items() if key not in NO_PARAMETERS}
-    added = {int(key): _object(value) for key, value in found.pop("added_tokens_decoder", {}).items()}
+    found.pop("added_tokens_decoder", None)
+    added = {int(key): _object(value) for key, value in values.get("added_tokens_decoder", {}).items()}
     for text, number in _table(folder / ADDED).items():
         added.setdefault(number, AddedToken(text, normalized=False))
     return {**found, "added_tokens_decoder": added} if added else found
