@@ -51,6 +51,7 @@ class Text(AnswerType):
     start: int = setting(START, "piece that a text begins with, before the first that is written", ge=0)
     end: int = setting(END, "piece that it ends with", ge=0)
     suppress_tokens: list[int] = setting([PAD, START, UNKNOWN], "tokens that are never generated")
+    renormalize: bool = setting(False, "whether probabilities are those among the tokens that may be generated")
 
     architecture: ClassVar[str] = "ConditionalGeneration"
     input_description: ClassVar[str] = "a string"
@@ -97,6 +98,7 @@ class Text(AnswerType):
             self.start,
             self.end,
             tuple(self.suppress_tokens),
+            self.renormalize,
         )
 
     def check(self, given: object) -> Input:

@@ -50,7 +50,8 @@ def _search(folder: Path, longest: int) -> Json:
     penalty = 1.0 if penalty is None else penalty
     if type(beam) is not int or type(most) is not int or isinstance(penalty, bool | str | list | dict):
         raise InputError(f"{path}: num_beams, max_length and length_penalty must be numbers")
-    return {"beam": beam, "length_penalty": penalty, "max_new_tokens": min(most, longest)}
+    search = {"beam": beam, "length_penalty": penalty, "max_new_tokens": min(most, longest)}
+    return {**search, "renormalize": values.get("renormalize_logits") is True}
 
 
 def published_files(folder: Path, config: Json) -> dict[str, bytes]:

@@ -189,7 +189,7 @@ def without_vocabulary(own: Any) -> Any:
 
 def _template(own: Any) -> TemplateProcessing:
     """What stands around a text and around two, as transformers' code puts it there."""
-    name, text, pair = {number: token for token, number in own.get_vocab().items()}, -1, -2
+    name, text, pair = {number: token.content for number, token in own.added_tokens_decoder.items()}, -1, -2
     found = []
     for ids in (own.build_inputs_with_special_tokens([text]), own.build_inputs_with_special_tokens([text], [pair])):
         found.append([{text: "$A", pair: "$B"}.get(one) or name[one] for one in ids])

@@ -140,8 +140,10 @@ def with_vocabulary(model: SentencePieceModel, vocabulary: Mapping[str, int]) ->
     found = tokenizer_of(model)
     listed = [(text, scores.get(text, NEVER)) for text in by_id]
     found["model"] = unigram(listed, vocabulary[model.tokens[model.unknown].text])
-    missing = sorted((text for text in scores if text not in vocabulary and len(text) > 1), key=len, reverse=True)
-    if missing:  # their characters must not be found as smaller tokens
+    signs = set().union(*vocabulary) - {SPACE}
+    missing = [text for text in scores if text not in vocabulary and len(text) > 1 and not signs & set(text)]
+    missing.sort(key=len, reverse=True)
+    if missing:  # the space in front of them must not be found as a token
         steps = [*(normalizer(model) or {}).get("normalizers", []), *_marked_spaces(model)]
         steps += [{"type": "Replace", "pattern": {"String": text}, "content": NO_CHARACTER} for text in missing]
         found["normalizer"] = {"type": "Sequence", "normalizers": steps}
