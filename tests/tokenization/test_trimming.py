@@ -117,7 +117,7 @@ CORPUS = ["the good plot", "a good good actor", "the end was good"]
 
 @pytest.mark.parametrize("all_characters", [True, False])
 @pytest.mark.parametrize("kind", OTHERS)
-def test_texts_of_kept_tokens_are_tokenized_as_before(kind, all_characters):
+def test_covered_texts_are_tokenized_as_before(kind, all_characters):
     whole = OTHERS[kind]()
     keep = used_tokens(whole, CORPUS, 1, all_characters)
     small = trim(whole, keep)

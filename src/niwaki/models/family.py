@@ -72,6 +72,7 @@ class InputPaths:
     limited: bool = True  # the config states the maximum length
     dropout: str = ""  # behind the sum of the tables, for parts that apply it themselves
     part: str = "token_embeddings"  # file in parts/inputs
+    splits_number_commas: bool = False  # a SentencePiece tokenizer never joins a number with the comma behind it
 
 
 @dataclass(frozen=True)
@@ -180,9 +181,6 @@ class Family:
         "pad_token_id",
     )  # ids in the config that the network compares with
     tokenizers: ClassVar[tuple[str, ...]] = ()  # transformers' classes without `TokenizerFast`
-    splits_number_commas: ClassVar[bool] = (
-        False  # its SentencePiece tokenizer never joins a number with the comma behind it
-    )
     in_transformers: ClassVar[bool] = True  # else the network is niwaki's own
     config_rules: ClassVar[dict[str, Callable[[Any], bool]]] = {}  # further keys of its configs, and what they may be
 

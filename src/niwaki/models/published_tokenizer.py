@@ -12,7 +12,6 @@ The SentencePiece file says how texts are normalized and split. The result is a 
 
 import json
 from pathlib import Path
-from typing import Any
 
 from tokenizers import AddedToken, Tokenizer
 from tokenizers.processors import TemplateProcessing
@@ -27,7 +26,7 @@ from niwaki.tokenization import sentencepiece_tokenizer
 from niwaki.tokenization.byte_and_character import byte_tokenizer, character_tokenizer
 from niwaki.tokenization.sentencepiece_file import BPE, CONTROL, UNIGRAM, SentencePieceModel, read_model
 from niwaki.tokenization.tokenizer_rules import MAX_BYTES, MAX_ID, MAX_VALUES, check
-from niwaki.tokenization.trimming import rebuilt
+from niwaki.tokenization.trimming import PretrainedTokenizer, rebuilt
 
 SOURCE, TARGET = PAIR
 END, UNKNOWN, PADDING = "</s>", "<unk>", "<pad>"  # of two models with one vocabulary, unless the settings say otherwise
@@ -35,7 +34,7 @@ OWN_STEPS = {"Lowercase", "NFKD", "StripAccents"}  # of a class's normalizer, be
 COMMA_PENALTY = 100.0
 
 
-def published_tokenizer(folder: Path, config: Json) -> Any:
+def published_tokenizer(folder: Path, config: Json) -> PretrainedTokenizer:
     """A transformers tokenizer; None where transformers reads the files itself."""
     if is_pair(folder):
         return pair_tokenizer(folder, SOURCE)
@@ -52,7 +51,7 @@ def is_pair(folder: Path) -> bool:
     return all((folder / name).is_file() for name in (*PAIR, VOCABULARY))
 
 
-def tokenizer_class(folder: Path, config: Json) -> Any:
+def tokenizer_class(folder: Path, config: Json) -> PretrainedTokenizer:
     """transformers' class for the folder, or None for one without rules of its own."""
     from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES, tokenizer_class_from_name
 
@@ -70,16 +69,18 @@ def tokenizer_class(folder: Path, config: Json) -> Any:
 # ── one SentencePiece model ─────────────────────────────────────────────────────────────────────────────────────────
 
 
-def sentencepiece_based(model: SentencePieceModel, kind: Any, settings: Json, config: Json) -> Any:
+def sentencepiece_based(
+    model: SentencePieceModel, kind: PretrainedTokenizer, settings: Json, config: Json
+) -> PretrainedTokenizer:
     base = _base(model, kind, settings)
     values = json.loads(base.backend_tokenizer.to_str())
     by_id = sorted(base.get_vocab(), key=base.get_vocab().get)[: base.backend_tokenizer.get_vocab_size(False)]
-    values["model"] = _model(model, by_id, base, family_of(str(config["model_type"])).splits_number_commas)
+    values["model"] = _model(model, by_id, base, family_of(str(config["model_type"])).inputs.splits_number_commas)
     own = [step for step in _steps(values["normalizer"], "normalizers") if _is_own(step)]
     values["normalizer"] = sentencepiece_tokenizer.normalizer(model, own)
     split = [step for step in _steps(values["pre_tokenizer"], "pretokenizers") if step["type"] == "Punctuation"]
-    marks_spaces = sentencepiece_tokenizer.metaspace(model)
-    values["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [*split, marks_spaces]} if split else marks_spaces
+    metaspace = sentencepiece_tokenizer.metaspace(model)
+    values["pre_tokenizer"] = {"type": "Sequence", "pretokenizers": [*split, metaspace]} if split else metaspace
     values["decoder"] = sentencepiece_tokenizer.decoder(model)
     check(values, "tokenizer")
     inner = Tokenizer.from_str(json.dumps(values))
@@ -90,7 +91,7 @@ def sentencepiece_based(model: SentencePieceModel, kind: Any, settings: Json, co
     return rebuilt(base, inner)
 
 
-def _base(model: SentencePieceModel, kind: Any, settings: Json) -> Any:
+def _base(model: SentencePieceModel, kind: PretrainedTokenizer, settings: Json) -> PretrainedTokenizer:
     """The class with the tokens under its ids, and its special tokens."""
     from transformers import PreTrainedTokenizerFast
     from transformers.convert_slow_tokenizer import SLOW_TO_FAST_CONVERTERS
@@ -108,7 +109,7 @@ def _base(model: SentencePieceModel, kind: Any, settings: Json) -> Any:
     return kind(**given)
 
 
-def _model(model: SentencePieceModel, by_id: list[str], base: Any, splits_number_commas: bool) -> Json:
+def _model(model: SentencePieceModel, by_id: list[str], base: PretrainedTokenizer, splits_number_commas: bool) -> Json:
     """The model with the ids of the class. Tokens that only the class has are special ones, which are found before."""
     unknown = by_id.index(str(base.unk_token))
     if model.kind == BPE:
@@ -139,7 +140,7 @@ def _is_own(step: Json) -> bool:
 # ── two SentencePiece models with one vocabulary ────────────────────────────────────────────────────────────────────
 
 
-def pair_tokenizer(folder: Path, name: str) -> Any:
+def pair_tokenizer(folder: Path, name: str) -> PretrainedTokenizer:
     """The tokenizer of what is read (`SOURCE`), or of what is generated (`TARGET`)."""
     from transformers import PreTrainedTokenizerFast
 
@@ -176,7 +177,7 @@ def _vocabulary(path: Path) -> dict[str, int]:
 # ── no vocabulary ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def without_vocabulary(own: Any) -> Any:
+def without_vocabulary(own: PretrainedTokenizer) -> PretrainedTokenizer:
     """A tokenizer of transformers that computes ids, as one that looks them up."""
     special_tokens = [(token, number) for number, token in own.added_tokens_decoder.items()]
     if len(own.tokenize("é")) == 2:
@@ -187,7 +188,7 @@ def without_vocabulary(own: Any) -> Any:
     return rebuilt(own, inner)
 
 
-def _template(own: Any) -> TemplateProcessing:
+def _template(own: PretrainedTokenizer) -> TemplateProcessing:
     """What stands around a text and around two, as transformers' code puts it there."""
     name, text, pair = {number: token.content for number, token in own.added_tokens_decoder.items()}, -1, -2
     found = []

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from niwaki.core.errors import InputError
 from niwaki.core.strict_json import read_bytes
@@ -70,7 +69,10 @@ def parse(data: bytes, where: str) -> SentencePieceModel:
 
     try:
         model = _message_class().FromString(data)
-        _check(model)
+        tokens = [Token(token.text, token.score, token.type) for token in model.tokens]
+        _check(tokens, model.normalizer.precompiled_charsmap)
+        if not model.normalizer.escape_whitespaces:
+            raise ValueError("it does not mark spaces, which every published model does")
     except (DecodeError, ValueError, UnicodeDecodeError, struct.error) as error:
         raise InputError(f"{where}: is no SentencePiece model, or a damaged one ({error})") from None
     trainer, normalizer = model.trainer, model.normalizer
@@ -80,7 +82,7 @@ def parse(data: bytes, where: str) -> SentencePieceModel:
             "with spaces before words are supported"
         )
     return SentencePieceModel(
-        [Token(token.text, token.score, token.type) for token in model.tokens],
+        tokens,
         trainer.model_type,
         trainer.byte_fallback,
         normalizer.precompiled_charsmap,
@@ -89,26 +91,24 @@ def parse(data: bytes, where: str) -> SentencePieceModel:
     )
 
 
-def _check(model: Any) -> None:
-    if not 1 <= len(model.tokens) <= MAX_TOKENS:
-        raise ValueError(f"it has {len(model.tokens)} tokens; 1 to {MAX_TOKENS} are accepted")
-    texts = {token.text for token in model.tokens}
-    if len(texts) != len(model.tokens):
+def _check(tokens: list[Token], charsmap: bytes) -> None:
+    if not 1 <= len(tokens) <= MAX_TOKENS:
+        raise ValueError(f"it has {len(tokens)} tokens; 1 to {MAX_TOKENS} are accepted")
+    texts = {token.text for token in tokens}
+    if len(texts) != len(tokens):
         raise ValueError("two tokens are the same")
     if "" in texts or max(map(len, texts)) > MAX_TEXT:
         raise ValueError(f"a token is empty, or has more than {MAX_TEXT} characters")
-    if not all(abs(token.score) <= MAX_SCORE for token in model.tokens):  # NaN is not
+    if not all(abs(token.score) <= MAX_SCORE for token in tokens):  # NaN is not
         raise ValueError("a token has no score, or one that is too large")
-    if sum(token.type == UNKNOWN for token in model.tokens) != 1:
+    if sum(token.kind == UNKNOWN for token in tokens) != 1:
         raise ValueError("it must have one token for what is unknown")
-    if not model.normalizer.escape_whitespaces:
-        raise ValueError("it does not mark spaces, which every published model does")
-    if model.normalizer.precompiled_charsmap:
-        check_charsmap(base64.b64encode(model.normalizer.precompiled_charsmap).decode())
+    if charsmap:
+        check_charsmap(base64.b64encode(charsmap).decode())
 
 
 @cache
-def _message_class() -> Any:
+def _message_class() -> type:
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
     kinds = descriptor_pb2.FieldDescriptorProto

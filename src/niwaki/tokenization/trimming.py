@@ -20,6 +20,7 @@ from niwaki.tokenization.tokenizing import encode_batch
 
 BYTE = re.compile("<0x[0-9A-F]{2}>")  # what characters without a token are spelled with
 NEEDED = {"▁"}  # the space before a word
+PretrainedTokenizer = Any  # of transformers
 ALL_BYTES = set(byte_signs().values())  # of byte-level BPE
 
 
@@ -83,14 +84,14 @@ def trim(tokenizer: Tokenizer, keep: list[int]) -> Tokenizer:
     else:
         model["vocab"] = {token: new_number[old] for token, old in model["vocab"].items() if old in new_number}
     if model["type"] == "BPE":
-        model["merges"] = _kept_merges(model)
+        model["merges"] = _remaining_merges(model)
     for added in description["added_tokens"]:
         added["id"] = new_number[added["id"]]
     _renumber_special_tokens(description.get("post_processor"), new_number)
     return Tokenizer.from_str(json.dumps(description))
 
 
-def _kept_merges(model: Json) -> list[list[str]]:
+def _remaining_merges(model: Json) -> list[list[str]]:
     """The rules between tokens of the vocabulary, in their order."""
     vocabulary, prefix = model["vocab"], model.get("continuing_subword_prefix") or ""
     return [
@@ -100,12 +101,12 @@ def _kept_merges(model: Json) -> list[list[str]]:
     ]
 
 
-def trimmed(tokenizer: Any, keep: list[int]) -> Any:
+def trimmed(tokenizer: PretrainedTokenizer, keep: list[int]) -> PretrainedTokenizer:
     """`trim` for a transformers tokenizer: the same class and special tokens around the smaller vocabulary."""
     return rebuilt(tokenizer, trim(tokenizer.backend_tokenizer, keep))
 
 
-def rebuilt(tokenizer: Any, inner: Tokenizer) -> Any:
+def rebuilt(tokenizer: PretrainedTokenizer, inner: Tokenizer) -> PretrainedTokenizer:
     """A transformers tokenizer with another one inside, and the same special tokens and settings."""
     from transformers import PreTrainedTokenizerFast
 
