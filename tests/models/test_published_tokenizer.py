@@ -108,7 +108,7 @@ def test_saved_it_is_a_tokenizer_json_with_the_same_ids(tmp_path):
         assert ids == again(text).input_ids == theirs(text).input_ids == plain.encode(text).ids
 
 
-@pytest.mark.parametrize("kind", ["ByT5Tokenizer", "CanineTokenizer"])
+@pytest.mark.parametrize("kind", ["ByT5Tokenizer", pytest.param("CanineTokenizer", marks=pytest.mark.slow)])
 def test_bytes_and_characters_are_those_of_transformers(kind, tmp_path, monkeypatch):
     monkeypatch.setattr("niwaki.models.published_tokenizer.character_tokenizer", few_characters)
     (tmp_path / "tokenizer_config.json").write_text(json.dumps({"model_max_length": 30}))
