@@ -6,6 +6,7 @@ register the complete message under the same name. Nothing of a model is run: a 
 
 import base64
 import struct
+import typing
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -108,7 +109,7 @@ def _check(tokens: list[Token], charsmap: bytes) -> None:
 
 
 @cache
-def _message_class() -> type:
+def _message_class() -> typing.Any:
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
     kinds = descriptor_pb2.FieldDescriptorProto
