@@ -1,4 +1,4 @@
-"""Runs niwaki on each of 130 malicious files in its own process, under strace. Needs strace.
+"""Runs niwaki on each of 140 malicious files in its own process, under strace. Needs strace.
 
     python benchmarks/untrusted_files.py [name ...]     all files, or those whose name contains a word (then nothing is recorded)
 

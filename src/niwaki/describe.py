@@ -7,11 +7,12 @@ from niwaki.answers._from_config import labels_of
 from niwaki.core.errors import InputError, did_you_mean
 from niwaki.core.extras import missing_package
 from niwaki.core.files import folder_bytes
-from niwaki.core.head_folder import head_names, weight_files
+from niwaki.core.head_folder import head_names
 from niwaki.core.json_types import Json
 from niwaki.core.model_integrity import warn_unverified
 from niwaki.core.run_folder import VerifiedRun, is_run, open_run
 from niwaki.core.settings import Settings
+from niwaki.core.shards import weight_paths
 from niwaki.core.tensor_file import read_header
 from niwaki.models.family import family_of
 
@@ -111,7 +112,7 @@ def show_model_files(folder: Path) -> Description:
         "labels": labels_of(config, str(folder)),
         "further_heads": head_names(folder),
         "layers": config.get("num_hidden_layers"),
-        "stored_numbers": sum(read_header(path).numel for path in weight_files(folder)),
+        "stored_numbers": sum(read_header(path).numel for path in weight_paths(folder)),
         "bytes": folder_bytes(folder),
         "engines": engines_of(folder),
     }

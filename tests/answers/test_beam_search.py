@@ -3,11 +3,22 @@
 import functools
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from niwaki.answers._beam_search import END, IMPOSSIBLE, NO_TOKEN, START, STRETCH, SearchSettings, _best, beam_search
+from niwaki.answers._beam_search import (
+    END,
+    IMPOSSIBLE,
+    NO_TOKEN,
+    START,
+    STRETCH,
+    SearchSettings,
+    _best,
+    _permitted,
+    beam_search,
+)
 
 SUBWORDS = 6
 
@@ -221,3 +232,11 @@ def test_a_network_that_goes_astray_on_the_way_is_given_by_its_text_alone(beam):
     found, sound = search(scores, names=(0, 1, 2), beam=beam), search(drawn, names=(0, 1, 2), beam=beam)
     assert [math.isnan(row[0]) for row in found] == [False, True, False]
     np.testing.assert_array_equal(found[::2], sound[::2])
+
+
+def test_renormalized_probabilities_are_those_of_the_tokens_that_remain():
+    ahead = np.log(np.array([[[0.5, 0.2, 0.2, 0.1]]]))
+    how = SearchSettings(suppress_tokens=(0,), renormalize=True)
+    found = _permitted(ahead.copy(), None, how, 1)
+    assert np.allclose(np.exp(found[0, 0, 1:]), [0.4, 0.4, 0.2]) and found[0, 0, 0] == IMPOSSIBLE
+    assert np.allclose(_permitted(ahead.copy(), None, replace(how, renormalize=False), 1)[0, 0, 1:], ahead[0, 0, 1:])

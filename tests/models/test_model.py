@@ -1,5 +1,7 @@
 """Loading and saving models: damaged, malicious and incomplete folders are rejected in one line."""
 
+import json
+
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
@@ -76,10 +78,32 @@ def test_config_that_requires_code_or_does_not_match_the_weights_is_rejected(fol
     rejected(folder, *words, head=head)
 
 
-def test_sharded_weights_are_rejected_with_the_way_to_join_them(folder):
-    (folder / "model.safetensors").rename(folder / "model-00001-of-00002.safetensors")
-    (folder / "model.safetensors.index.json").write_text("{}")
-    rejected(folder, "save_pretrained")
+def shard(folder, parts=2, dtype=None):
+    """Splits the weights as the hub does."""
+    state = load_file(folder / "model.safetensors")
+    (folder / "model.safetensors").unlink()
+    names, listed = sorted(state), {}
+    for number in range(parts):
+        name = f"model-{number + 1:05}-of-{parts:05}.safetensors"
+        chosen = {one: state[one].to(dtype) if dtype else state[one] for one in names[number::parts]}
+        save_file(chosen, folder / name)
+        listed |= dict.fromkeys(chosen, name)
+    (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": listed}))
+
+
+@pytest.mark.parametrize("dtype", [None, torch.bfloat16, torch.float16])
+def test_weights_in_several_files_and_in_16_bits_are_read(folder, dtype):
+    before = load_folder(folder).tensors()
+    shard(folder, 3, dtype)
+    for name, value in load_folder(folder).tensors().items():
+        assert value.dtype == torch.float32
+        assert torch.equal(value, before[name].to(dtype).float() if dtype else before[name]), name
+
+
+def test_a_missing_shard_is_rejected(folder):
+    shard(folder)
+    (folder / "model-00002-of-00002.safetensors").unlink()
+    rejected(folder, "model-00002-of-00002.safetensors: is missing")
 
 
 @pytest.mark.parametrize("text", ["[]", "3", "null", "{", "", '{"model_type": "bert"}', "[" * 50_000])

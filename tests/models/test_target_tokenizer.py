@@ -49,10 +49,3 @@ def test_missing_special_tokens_are_rejected_in_one_line(changes, fault, tmp_pat
     with pytest.raises(InputError, match=fault) as caught:
         load_target_tokenizer(with_config(stock.folder("bart", tmp_path), **changes))
     assert "\n" not in str(caught.value)
-
-
-def test_a_marian_with_sentencepiece_files_alone_is_rejected(tmp_path):
-    stock.folder("marian", tmp_path)
-    (tmp_path / "tokenizer.json").rename(tmp_path / "source.spm")
-    with pytest.raises(InputError, match=r"has no tokenizer\.json"):
-        load_target_tokenizer(tmp_path)

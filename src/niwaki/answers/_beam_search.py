@@ -73,6 +73,7 @@ class SearchSettings:
     start: int = START  # what a text begins with
     end: int = END  # what it ends with
     suppress_tokens: tuple[int, ...] = (PAD, START, UNKNOWN)  # never generated
+    renormalize: bool = False  # probabilities are those among the other tokens
 
     @property
     def greedy(self) -> "SearchSettings":
@@ -132,7 +133,11 @@ def beam_search(step: DecodeStep, texts: int, how: SearchSettings) -> np.ndarray
 def _permitted(ahead: np.ndarray, going: Hypotheses, how: SearchSettings, left: int) -> np.ndarray:
     """The logarithms, changed in place, with what may not be written as good as impossible: marks, what the grammar forbids, and
     what leads where a text cannot end with the tokens that are `left`."""
-    ahead[:, :, list(how.suppress_tokens)] = IMPOSSIBLE
+    suppressed = list(how.suppress_tokens)
+    if how.renormalize and suppressed:
+        rest = 1.0 - np.exp(ahead[:, :, suppressed].astype(np.float64)).sum(axis=2, keepdims=True)
+        ahead -= np.log(np.maximum(rest, np.finfo(np.float32).tiny)).astype(ahead.dtype)
+    ahead[:, :, suppressed] = IMPOSSIBLE
     if how.grammar is None:
         return ahead
     for row, states in zip(ahead, going.states, strict=True):

@@ -17,12 +17,12 @@ from niwaki.answers._answer_type import (
     EncodedInputsBuilder,
     Input,
     Value,
-    check_text,
     chunked,
     with_truncation,
 )
 from niwaki.answers._beam_search import SearchSettings
 from niwaki.answers._forced_decoding import LABELS
+from niwaki.answers._one_text import OneText
 from niwaki.answers.likelihood import Prediction, Reading
 from niwaki.core.seeds import numpy_generator
 from niwaki.core.settings import setting
@@ -32,7 +32,7 @@ from niwaki.tokenization.noise_tokens import NoiseTokens
 from niwaki.tokenization.tokenizing import encode_batch
 
 
-class Reconstruction(AnswerType):
+class Reconstruction(OneText):
     noise: str = setting("spans", "how a text is changed before it is read")
     rate: float = setting(0.15, "share of its tokens that are changed", gt=0, lt=1)
     mean_span: float = setting(3.0, "mean length of changed spans in tokens", gt=0, le=1000)
@@ -40,7 +40,6 @@ class Reconstruction(AnswerType):
     end: int = setting(2, "token that ends generated texts", ge=0)
 
     architecture: ClassVar[str] = "ConditionalGeneration"
-    input_description: ClassVar[str] = "a string"
 
     @field_validator("noise")
     @classmethod
@@ -52,12 +51,6 @@ class Reconstruction(AnswerType):
     @property
     def search(self) -> SearchSettings:
         return SearchSettings(start=self.start, end=self.end, suppress_tokens=())
-
-    def check(self, given: object) -> Input:
-        return check_text(given)
-
-    def from_line(self, line: str) -> Input:
-        return line
 
     def encode(self, inputs: Iterable[Input], tokenizer: Tokenizer, max_tokens: int) -> EncodedInputs:
         """Noisy texts, and in the array `labels` what is generated of them."""

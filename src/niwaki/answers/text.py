@@ -10,8 +10,9 @@ import numpy as np
 from pydantic import PrivateAttr
 from tokenizers import Tokenizer
 
-from niwaki.answers._answer_type import Answer, AnswerType, EncodedInputs, Input, Value, check_text
+from niwaki.answers._answer_type import Answer, EncodedInputs, Input, Value
 from niwaki.answers._beam_search import END, NO_TOKEN, PAD, START, UNKNOWN, Grammar, SearchSettings
+from niwaki.answers._one_text import OneText
 from niwaki.core import strict_json
 from niwaki.core.errors import InputError, first_line, is_panic
 from niwaki.core.json_types import Json
@@ -41,7 +42,7 @@ class LoadedFiles:
     grammar: Grammar | None
 
 
-class Text(AnswerType):
+class Text(OneText):
     beam: int = setting(1, "hypotheses of each text that are followed side by side", ge=1, le=64)
     length_penalty: float = setting(
         1.0, "power of the length by which scores are divided before texts are compared", ge=0, le=10
@@ -51,9 +52,9 @@ class Text(AnswerType):
     start: int = setting(START, "piece that a text begins with, before the first that is written", ge=0)
     end: int = setting(END, "piece that it ends with", ge=0)
     suppress_tokens: list[int] = setting([PAD, START, UNKNOWN], "tokens that are never generated")
+    renormalize: bool = setting(False, "whether probabilities are those among the tokens that may be generated")
 
     architecture: ClassVar[str] = "ConditionalGeneration"
-    input_description: ClassVar[str] = "a string"
 
     _loaded: "LoadedFiles | None" = PrivateAttr(None)
 
@@ -97,13 +98,8 @@ class Text(AnswerType):
             self.start,
             self.end,
             tuple(self.suppress_tokens),
+            self.renormalize,
         )
-
-    def check(self, given: object) -> Input:
-        return check_text(given)
-
-    def from_line(self, line: str) -> Input:
-        return line
 
     def values(
         self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]

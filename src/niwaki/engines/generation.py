@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from niwaki.answers._beam_search import DecoderState, SearchSettings
-from niwaki.answers._capabilities import GeneratesTokens, load_answer_files
-from niwaki.answers._from_config import answer_type_of
+from niwaki.answers._capabilities import GeneratesTokens
 from niwaki.core.errors import InputError
 from niwaki.engines.onnx_session import input_names
 from niwaki.engines.runtime import Arrays
 from niwaki.models.config_rules import CONFIG, read
+from niwaki.models.published_answer import open_answer_type, with_published_answer
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 
 def search_of(folder: Path) -> SearchSettings:
     where = folder / CONFIG
-    answer_type = answer_type_of(read(folder), str(where))
+    config = with_published_answer(folder, read(folder))
+    answer_type = open_answer_type(folder, config, [])
     if not isinstance(answer_type, GeneratesTokens):
         raise InputError(
             f"{where}: the network generates text, so niwaki_answer must be of kind 'text' or 'reconstruction'"
         )
-    return load_answer_files(answer_type, folder, []).search
+    return answer_type.search
 
 
 class GraphSteps(DecoderState):

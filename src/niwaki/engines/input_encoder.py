@@ -13,6 +13,7 @@ from niwaki.answers._answer_type import AnswerType, EncodedInputs, Input, with_t
 from niwaki.core.errors import InputError, first_line, is_panic
 from niwaki.engines.native.wordpiece import Wordpiece
 from niwaki.models.config_rules import CONFIG
+from niwaki.models.tokenizer_loading import plain_tokenizer
 from niwaki.tokenization.tokenizer_rules import read_text
 from niwaki.tokenization.tokenizing import encode
 
@@ -37,7 +38,7 @@ class InputEncoder:
     ) -> None:
         self.path, self.answer_type, self.max_tokens = folder / TOKENIZER, answer_type, max_tokens
         self.vocabulary_size: int | None = config.get("vocab_size")
-        tokenizer = read_tokenizer(self.path)
+        tokenizer = read_tokenizer(self.path) if self.path.is_file() else plain_tokenizer(folder, dict(config))
         check_token_limit(tokenizer, max_tokens, folder / CONFIG)
         self.tokenizer = with_truncation(tokenizer, max_tokens)
         with tokenizer_errors(self.path):

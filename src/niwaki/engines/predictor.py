@@ -13,15 +13,16 @@ from typing import Any, Self
 import numpy as np
 
 from niwaki.answers._answer_type import AnswerType, EncodedInputs, Input, Value, check_inputs
-from niwaki.answers._capabilities import ReducesLogits, TwoPass, load_answer_files
-from niwaki.answers._from_config import answer_type_of, is_bare_encoder, labels_of
+from niwaki.answers._capabilities import ReducesLogits, TwoPass
+from niwaki.answers._from_config import is_bare_encoder, labels_of
 from niwaki.answers.embedding import Embedding, normalized
 from niwaki.answers.likelihood import Likelihood
 from niwaki.core.errors import InputError, UsageError
-from niwaki.core.head_folder import trunk_folder, weight_files
+from niwaki.core.head_folder import trunk_folder
 from niwaki.core.json_types import Json
 from niwaki.core.model_integrity import check_unchanged
 from niwaki.core.path_safety import file_inside
+from niwaki.core.shards import weight_paths
 from niwaki.core.system import usable_cores
 from niwaki.core.tensor_file import read_header
 from niwaki.engines import RUNTIMES
@@ -34,7 +35,9 @@ from niwaki.engines.scheduler import Scheduler
 from niwaki.engines.sharing import Shareable
 from niwaki.models.config_rules import CONFIG, readable_tokens
 from niwaki.models.config_rules import read as read_config
+from niwaki.models.published_answer import open_answer_type, with_published_answer
 from niwaki.models.sentence_modules import embedding_size, with_published_pooling
+from niwaki.models.tokenizer_settings import VOCABULARIES
 from niwaki.models.tokenizer_settings import check_folder as check_tokenizer_folder
 from niwaki.models.trunk import check_trunk
 
@@ -58,7 +61,7 @@ class Predictor(LanguageModel, Shareable):
         if reason := runtime.unsupported_reason(folder):
             raise InputError(reason)
         self.labels = labels_of(config, str(folder / CONFIG))
-        self.answer_type = load_answer_files(answer_type_of(config, str(folder / CONFIG)), folder, self.labels)
+        self.answer_type = open_answer_type(folder, config, self.labels)
         self.exits = exits_of(config)
         self.max_tokens = max_tokens or readable_tokens(config)
         self.runtime = self._open_runtime(runtime)
@@ -165,14 +168,16 @@ def check_model_folder(folder: Path) -> Json:
     if not folder.is_dir():
         raise InputError(f"{folder}: is not a folder")
     trunk = trunk_folder(folder)
-    for path in (folder / CONFIG, trunk / TOKENIZER, *weight_files(folder)):
+    weights = weight_paths(folder)
+    tokenizer = [] if any(file_inside(trunk, name).is_file() for name in VOCABULARIES) else [trunk / TOKENIZER]
+    for path in (folder / CONFIG, *tokenizer, *weights):
         if not file_inside(path.parent, path.name).is_file():
             raise InputError(f"{path.parent}: is not a model that can predict, it has no {path.name}")
-    config = read_config(folder)
+    config = with_published_answer(folder, read_config(folder))
     if is_bare_encoder(config) and trunk == folder:
         config = with_published_pooling(folder, config)
     labels_of(config, str(folder / CONFIG))
     check_tokenizer_folder(trunk)
-    for path in weight_files(folder):
+    for path in weights:
         read_header(path)
     return config

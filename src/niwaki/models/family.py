@@ -78,6 +78,7 @@ class InputPaths:
     limited: bool = True  # the config states the maximum length
     dropout: str = ""  # behind the sum of the tables, for parts that apply it themselves
     part: str = "token_embeddings"  # file in parts/inputs
+    splits_number_commas: bool = False  # a SentencePiece tokenizer never joins a number with the comma behind it
 
 
 @dataclass(frozen=True)

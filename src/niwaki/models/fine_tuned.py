@@ -7,13 +7,12 @@ A fine-tuned encoder that was saved by other tools without its head cannot be re
 from pathlib import Path
 
 from niwaki.core.errors import InputError
-from niwaki.core.tensor_file import read_header
+from niwaki.core.shards import stored_tensors
 from niwaki.models.anatomy import anatomy_of
 from niwaki.models.family import family_of
 from niwaki.models.meta_device import on_meta_device
 from niwaki.models.model import BLUEPRINT
 from niwaki.models.skeleton import HEADS, build, read_config
-from niwaki.models.stock import WEIGHTS
 from niwaki.models.ties import unique_tensors
 
 
@@ -24,7 +23,7 @@ def fine_tuned(folder: Path) -> str:
     config = read_config(folder)
     if any(key.startswith("niwaki_") and value for key, value in config.items()):
         return "a niwaki stage saved it"
-    names = read_header(folder / WEIGHTS).tensors.keys() & task_head_tensors(config)
+    names = stored_tensors(folder).tensors.keys() & task_head_tensors(config)
     return f"its weights hold a task head ({min(names)})" if names else ""
 
 

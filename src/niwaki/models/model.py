@@ -17,6 +17,7 @@ from niwaki.core.head_folder import is_head_folder, trunk_folder, weight_files
 from niwaki.core.json_types import Json
 from niwaki.core.model_integrity import check_unchanged
 from niwaki.core.path_safety import file_inside
+from niwaki.core.shards import is_sharded, shard_files, stored_tensors
 from niwaki.core.tensor_file import read_header
 from niwaki.models.adapting import published
 from niwaki.models.anatomy import Anatomy, Network, anatomy_of
@@ -30,6 +31,7 @@ from niwaki.models.meta_device import on_meta_device
 from niwaki.models.networks.bare_encoder import BareEncoder
 from niwaki.models.new_head import needs_new_head, with_new_head, with_random_head
 from niwaki.models.packed.sparse import Sparse, check_sparse_stores
+from niwaki.models.published_answer import published_files, with_published_answer
 from niwaki.models.saved_files import EDITED_FORMAT, STOCK_FORMAT, config_of, save_tokenizer, saved_config
 from niwaki.models.sentence_modules import with_published_pooling, write_modules
 from niwaki.models.skeleton import build, checked_config, read_config
@@ -121,7 +123,7 @@ def load_folder(folder: Path, head: Head | None = None) -> Model:
     """
     check_is_model(folder)
     config = read_config(folder)
-    stored = [read_header(path) for path in weight_files(folder)]
+    stored = [stored_tensors(trunk_folder(folder)), *(read_header(path) for path in weight_files(folder)[1:])]
     require_memory(4 * sum(file.numel for file in stored), f"{folder}: loading its weights")
     check_unchanged(folder)
     check_trunk(folder)
@@ -147,6 +149,7 @@ def _published(folder: Path, config: Json, head: Head | None) -> tuple[Json, Hea
     for a task needs no pooling, so those files may then describe one that niwaki does not have."""
     with contextlib.suppress(*([InputError] if head else [])):
         config = with_published_pooling(folder, config)
+    config = config if head else with_published_answer(folder, config)
     return config, no_head() if head is None and is_bare_encoder(config) else head
 
 
@@ -193,8 +196,8 @@ def _sibling_files(folder: Path, config: Json, head: Head | None) -> dict[str, b
 
 def sibling_files_of(folder: Path, config: Json) -> dict[str, bytes]:
     """The files that the folder's kind of answer needs; others that lie there are not the model's."""
-    found = {}
-    for name in answer_files_of(config):
+    found = published_files(folder, config)
+    for name in answer_files_of(config) if not found else ():
         path = file_inside(folder, name)
         if not path.is_file():
             raise InputError(f"{path}: is missing; what the model answers with is in it")
@@ -226,7 +229,7 @@ def has_head(folder: Path, head: Head) -> bool:
         return False
     if not _is_stock_folder(folder):
         return is_head_folder(folder) or not needs_new_head(config, head)
-    network, there = skeleton_of(folder, head).network, read_header(folder / WEIGHTS).tensors
+    network, there = skeleton_of(folder, head).network, stored_tensors(folder).tensors
     body = anatomy_of(network).family.body
     return all(
         name in there and tuple(there[name].shape) == tuple(value.shape)
@@ -242,17 +245,14 @@ def check_is_model(folder: Path) -> None:
         file_inside(folder, name)
     if not (folder / CONFIG).is_file():
         raise InputError(f"{folder}: is not a model, it has no {CONFIG}")
-    if not all(path.is_file() for path in weight_files(folder)):
+    if is_sharded(folder) and _is_stock_folder(folder):
+        shard_files(folder)
+    elif not all(path.is_file() for path in weight_files(folder)):
         pickles = [path.name for path in folder.iterdir() if path.suffix in (".bin", ".pt", ".pth", ".ckpt", ".pkl")]
         if pickles:
             raise InputError(
                 f"{folder / pickles[0]}: is a pickle, which can run code when loaded, so it is not read; convert it once, where you "
                 f"trust it: `python -m niwaki.convert_pickle --i-trust-this-file {pickles[0]} {WEIGHTS}`"
-            )
-        if (folder / f"{WEIGHTS}.index.json").is_file():
-            raise InputError(
-                f"{folder}: its weights are split into several files; join them into one {WEIGHTS} with transformers: "
-                "load the model and call save_pretrained(folder, max_shard_size='100GB')"
             )
         raise InputError(f"{folder}: has no {WEIGHTS}")
 

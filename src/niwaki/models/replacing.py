@@ -13,14 +13,14 @@ import numpy as np
 import torch
 
 from niwaki.core.seeds import numpy_generator
-from niwaki.core.tensor_file import read_header
+from niwaki.core.shards import stored_tensors
 from niwaki.models.anatomy import Network
 from niwaki.models.config_rules import CONFIG, text_positions
 from niwaki.models.meta_device import on_meta_device
 from niwaki.models.model import Model
 from niwaki.models.module_paths import to_dense
 from niwaki.models.skeleton import attention, checked_config
-from niwaki.models.stock import WEIGHTS
+from niwaki.models.stock import read_tensors
 from niwaki.tokenization import trimming
 from niwaki.tokenization.tokenizing import encode
 
@@ -142,11 +142,10 @@ def whole_words(tokenizer: Any) -> dict[str, int]:
 def masked_model(folder: Path) -> Network | None:
     """The model with its head for masked words, where the weights have one; else None."""
     import transformers
-    from safetensors.torch import load_file
 
     from niwaki.core import strict_json
 
-    if not any(name.startswith(MLM_HEADS) for name in read_header(folder / WEIGHTS).tensors):
+    if not any(name.startswith(MLM_HEADS) for name in stored_tensors(folder).tensors):
         return None
     values = checked_config(strict_json.load(folder / CONFIG), str(folder / CONFIG))
     config = transformers.AutoConfig.for_model(**values)
@@ -155,7 +154,7 @@ def masked_model(folder: Path) -> Network | None:
     network, loading_info = kind.from_pretrained(
         None,
         config=config,
-        state_dict=load_file(folder / WEIGHTS),
+        state_dict=read_tensors(folder),
         attn_implementation=attention(),
         dtype="float32",
         output_loading_info=True,

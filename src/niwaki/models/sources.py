@@ -8,6 +8,7 @@ from niwaki.data.embedded import MODELS, find_model
 from niwaki.models.head import Head
 from niwaki.models.hub_owners import with_owner
 from niwaki.models.model import Model, load_folder
+from niwaki.models.tokenizer_settings import READ
 
 
 def load(name: str, head: Head | None = None) -> Model:
@@ -16,7 +17,7 @@ def load(name: str, head: Head | None = None) -> Model:
 
 
 def locate(name: str) -> Path:
-    """The folder that holds the model's files; a hub id is fetched (safetensors, json and text files only)."""
+    """The folder that holds the model's files; a hub id is fetched (safetensors, json and the files of tokenizers only)."""
     embedded = find_model(name)
     if embedded is not None:
         return embedded
@@ -40,7 +41,7 @@ def _fetch(hub_id: str) -> Path:
     from huggingface_hub import snapshot_download
 
     try:
-        return Path(snapshot_download(hub_id, allow_patterns=["*.json", "*.safetensors", "vocab.txt", "merges.txt"]))
+        return Path(snapshot_download(hub_id, allow_patterns=["*.json", "*.safetensors", *READ]))
     except Exception as error:  # noqa: BLE001 - the hub's client raises many kinds, all mean: could not be had
         raise InputError(
             f"model '{hub_id}': could not be fetched from the Hugging Face hub ({first_line(error)}); give a folder instead"

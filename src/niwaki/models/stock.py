@@ -8,6 +8,7 @@ import torch
 
 from niwaki.core.errors import InputError, first_line
 from niwaki.core.json_types import Json
+from niwaki.core.shards import shard_files
 from niwaki.core.tensor_file import Header
 from niwaki.models.anatomy import Network, anatomy_of
 from niwaki.models.config_rules import CONFIG
@@ -29,15 +30,11 @@ HEAD_NUMBERS = 20_000_000  # more than any head's
 def load_stock(folder: Path, config: Config, found: Header, head: Head | None) -> Network:
     """Through transformers, which maps the names of a bare encoder to those of one with a head. It is given the tensors
     and not the folder, in which it would look for further files to follow."""
-    from safetensors.torch import load_file
-
     order = label_order(config, head.labels) if head else []
     before = config.get("niwaki_answer")
     if head:
         config = head.on(config)
-    network, missing = stock_network(
-        folder, config, found, lambda: load_file(folder / WEIGHTS), new_head=head is not None
-    )
+    network, missing = stock_network(folder, config, found, lambda: read_tensors(folder), new_head=head is not None)
     family_of(str(config["model_type"])).adapt_network(network)
     network.config.architectures = [architecture_name(network)]
     if isinstance(network, BareEncoder) and "dense.weight" in _lacking(missing):
@@ -52,6 +49,13 @@ def load_stock(folder: Path, config: Config, found: Header, head: Head | None) -
         trained = not any(is_of_head(name, anatomy_of(network).family.body) for name in _lacking(missing))
         rescale(network, before if before or not trained else PLAIN_UNITS, head.answer)
     return network.eval()
+
+
+def read_tensors(folder: Path) -> dict[str, torch.Tensor]:
+    """The tensors of a folder, from one file or several."""
+    from safetensors.torch import load_file
+
+    return {name: value for path in shard_files(folder) for name, value in load_file(path).items()}
 
 
 def load_dense(network: BareEncoder, path: Path) -> None:

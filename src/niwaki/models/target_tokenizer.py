@@ -10,8 +10,11 @@ from niwaki.core.json_types import Json
 from niwaki.models.config_rules import CONFIG
 from niwaki.models.family import family_of
 from niwaki.models.model import sibling_files_of
+from niwaki.models.published_tokenizer import TARGET as TARGET_MODEL
+from niwaki.models.published_tokenizer import is_pair, pair_tokenizer
 from niwaki.models.skeleton import read_config
-from niwaki.models.tokenizer_loading import load_tokenizer
+from niwaki.models.tokenizer_loading import TOKENIZER, load_tokenizer
+from niwaki.models.tokenizer_settings import check_folder
 from niwaki.tokenization.trimming import without_padding
 
 
@@ -31,8 +34,17 @@ def load_target_tokenizer(folder: Path) -> TargetTokenizer | None:
     if TARGET in answer_files_of(config):
         target = sibling_files_of(folder, config)[TARGET]  # niwaki saved it
     else:
-        target = without_padding(load_tokenizer(folder, config).backend_tokenizer).to_str().encode()
+        target = published_target(folder, config)
     return TargetTokenizer(target, *special_tokens_of(config, str(folder / CONFIG)))
+
+
+def published_target(folder: Path, config: Json) -> bytes:
+    """The tokenizer of generated texts, where the model was published with two, else the only one."""
+    check_folder(folder)
+    one = (folder / TOKENIZER).is_file() or not is_pair(folder)
+    whole = load_tokenizer(folder, config) if one else pair_tokenizer(folder, TARGET_MODEL)
+    target: str = without_padding(whole.backend_tokenizer).to_str()
+    return target.encode()
 
 
 def special_tokens_of(config: Json, where: str) -> tuple[Json, int | None]:

@@ -10,13 +10,15 @@ from tokenizers import Tokenizer
 from niwaki.core import strict_json
 from niwaki.core.errors import InputError, first_line, is_panic
 from niwaki.core.json_types import Json
-from niwaki.models.tokenizer_settings import check_folder
+from niwaki.models.published_tokenizer import published_tokenizer
+from niwaki.models.tokenizer_settings import PAIR, SENTENCEPIECE, check_folder
 from niwaki.models.value_rules import whole
 from niwaki.tokenization.tokenizer_rules import MAX_BYTES, MAX_ID, MAX_VALUES, read_text
 from niwaki.tokenization.trimming import without_padding
 
 TOKENIZER = "tokenizer.json"
 BYTE_LEVEL = VOCABULARY, MERGES = "vocab.json", "merges.txt"  # as GPT-2 was published
+FILES = ("vocab.txt", " and ".join(BYTE_LEVEL), *SENTENCEPIECE, " and ".join((*PAIR, VOCABULARY)))
 
 
 def plain_tokenizer(folder: Path, config: Json) -> Tokenizer:
@@ -39,10 +41,14 @@ def load_tokenizer(folder: Path, config: Json) -> Any:
     check_folder(folder)
     if (folder / TOKENIZER).is_file():
         read_text(folder / TOKENIZER)
+    elif (found := published_tokenizer(folder, config)) is not None:
+        return found
     elif all((folder / name).is_file() for name in BYTE_LEVEL):
         _check_vocabulary(folder / VOCABULARY)
     elif not (folder / "vocab.txt").is_file():
-        raise InputError(f"{folder}: has no {TOKENIZER}")
+        raise InputError(
+            f"{folder}: has no {TOKENIZER}, and no other file of a tokenizer that is read: {', '.join(FILES)}"
+        )
     with damage_of(folder):
         return transformers.AutoTokenizer.from_pretrained(
             folder, config=transformers.AutoConfig.for_model(**config), trust_remote_code=False, local_files_only=True

@@ -15,15 +15,21 @@ from niwaki.models.value_rules import Rule, flag, names, one_of, tokenizer_class
 from niwaki.tokenization.tokenizer_rules import MAX_ADDED_TOKENS, MAX_BYTES, MAX_ID, MAX_TEXT, MAX_VALUES
 
 SETTINGS, SPECIAL_TOKENS, ADDED = "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"
+VOCABULARY = "vocab.json"
+SENTENCEPIECE = ("spiece.model", "sentencepiece.bpe.model", "sentencepiece.model", "tokenizer.model", "spm.model")
+PAIR = ("source.spm", "target.spm")
+VOCABULARIES = ("vocab.txt", VOCABULARY, *SENTENCEPIECE)  # in place of a tokenizer.json
 READ = (
     "vocab.txt",
-    "vocab.json",
+    VOCABULARY,
     "merges.txt",
     "tokenizer.json",
+    *SENTENCEPIECE,
+    *PAIR,
     SETTINGS,
     SPECIAL_TOKENS,
     ADDED,
-)  # by transformers, if there
+)  # if there
 NEVER = ("chat_template.jinja", "additional_chat_templates", "chat_template.json")
 FIELDS = {"content", "lstrip", "rstrip", "normalized", "single_word", "special", "__type", "id"}
 
@@ -69,6 +75,7 @@ ALLOWED: dict[str, Rule] = {
     "backend": one_of("tokenizers"),
     "model_max_length": length,
     **dict.fromkeys(("max_length", "max_len", "stride", "pad_to_multiple_of", "pad_token_type_id"), whole(1_000_000)),
+    "extra_ids": whole(10_000),
     **dict.fromkeys(("padding_side", "truncation_side"), one_of("left", "right")),
     "truncation_strategy": one_of("longest_first", "only_first", "only_second", "do_not_truncate"),
     "errors": one_of("replace", "strict", "ignore"),
@@ -92,10 +99,20 @@ ALLOWED: dict[str, Rule] = {
             "local_files_only",
             "add_bos_token",
             "add_eos_token",
+            "split_by_punct",
         ),
         flag,
     ),
 }
+NO_PARAMETERS = {
+    "tokenizer_class",
+    "backend",
+    "use_fast",
+    "is_local",
+    "local_files_only",
+    "never_split",
+    *("max_length", "max_len", "stride", "pad_to_multiple_of", "truncation_strategy"),
+}  # of a tokenizer's constructor
 NEVER_OPENED = PROVENANCE | {"special_tokens_map_file", "processor_class", "transformers_version"}
 
 
@@ -128,6 +145,36 @@ def check_settings(values: Json, where: str) -> None:
             check_not_steering(key, value, where)
         elif rule is not None and value is not None and not rule(value):
             raise InputError(f"{where}: '{key}' is {shown(value)}, which is not allowed; fix or remove it")
+
+
+def constructor_settings(folder: Path, only: tuple[str, ...] = ()) -> Json:
+    """Parameters of a tokenizer's constructor, or `only` these keys, from the checked files of a folder: special tokens as objects,
+    and each token that was added with its id."""
+    from tokenizers import AddedToken
+
+    values = {key: value for key, value in _table(folder / SETTINGS).items() if key in ALLOWED and value is not None}
+    if only:
+        return {key: values[key] for key in only if key in values}
+    special_tokens = {key: value for key, value in _table(folder / SPECIAL_TOKENS).items() if value is not None}
+    first, second = (special_tokens, values) if "added_tokens_decoder" in values else (values, special_tokens)
+    found = {key: _object(value) for key, value in {**first, **second}.items() if key not in NO_PARAMETERS}
+    found.pop("added_tokens_decoder", None)
+    added = {int(key): _object(value) for key, value in values.get("added_tokens_decoder", {}).items()}
+    for text, number in _table(folder / ADDED).items():
+        added.setdefault(number, AddedToken(text, normalized=False))
+    return {**found, "added_tokens_decoder": added} if added else found
+
+
+def _object(value: object) -> object:
+    """A special token with matching options as the library has it."""
+    from tokenizers import AddedToken
+
+    if isinstance(value, list):
+        return [_object(item) for item in value]
+    if not isinstance(value, dict) or "content" not in value:
+        return value
+    options = {key: item for key, item in value.items() if key not in ("content", "__type", "id")}
+    return AddedToken(value["content"], **options)
 
 
 def _table(path: Path) -> Json:

@@ -6,6 +6,7 @@ import torch
 
 from niwaki.core import strict_json
 from niwaki.core.finite import check_finite
+from niwaki.core.shards import shard_files, stored_tensors
 from niwaki.core.tensor_file import Header, read_header
 from niwaki.models.blueprint import Blueprint
 from niwaki.models.config_rules import MAX_BYTES
@@ -40,8 +41,9 @@ ANY = Head(
 def check_weights(folder: Path) -> None:
     """Rejects weights that are cut short, hold NaN or infinity, or are not those of the network that config.json and
     blueprint.json describe. A stock folder may lack the tensors of a head, which a task brings."""
-    found = read_header(folder / WEIGHTS)
-    check_finite(folder / WEIGHTS, found)
+    found = stored_tensors(folder)
+    for path in shard_files(folder):
+        check_finite(path, read_header(path))
     config = read_config(folder)
     if not (folder / BLUEPRINT).exists():
         with without_load_warnings():

@@ -27,6 +27,7 @@ from niwaki.models.model import Model, load_folder
 from niwaki.models.packed.int8 import Int8Linear
 from niwaki.models.packed.static import StaticInt8Linear
 from niwaki.models.packed.store import StoredLinear
+from niwaki.models.published_answer import with_published_answer
 from niwaki.run.runner import quiet_libraries
 from niwaki.tasks._model_check import check_model_matches
 from niwaki.tasks._task import Task
@@ -48,7 +49,7 @@ def export(source: Path, to: str, out: Path, precision: str, task: Task | None, 
     if missing_requirement := engine.missing_requirement():
         raise InputError(missing_requirement)
     if task is not None:
-        config = read_config(source)
+        config = with_published_answer(source, read_config(source))
         check_model_matches(task, answer_type_of(config, str(source)), labels_of(config, str(source)), source)
     if to == "native" and any(tuned_paths(model.network)):
         model.apply_edit(MergeDeltas())  # its kernels know no deltas

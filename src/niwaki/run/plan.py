@@ -14,6 +14,7 @@ from niwaki.core.files import fingerprint, sha256
 from niwaki.core.json_types import Json
 from niwaki.core.log import info
 from niwaki.core.model_integrity import STAGES, folder_name
+from niwaki.core.shards import is_sharded, shard_files, stored_bytes
 from niwaki.data import unlabelled
 from niwaki.methods import METHODS
 from niwaki.methods._method import Method, ReadsStages, methods_with
@@ -104,7 +105,7 @@ class Plan:
     @property
     def largest_source(self) -> Path:
         """The folder of the largest model that a stage starts from."""
-        return max((stage.source for stage in self.stages), key=lambda folder: (folder / WEIGHTS).stat().st_size)
+        return max((stage.source for stage in self.stages), key=stored_bytes)
 
     def stage(self, name: str) -> PlannedStage:
         return next(stage for stage in self.stages if stage.spec.name == name)
@@ -210,7 +211,8 @@ def _add_quantized_copies(plan: Plan, draft: Draft, common: list[object]) -> Non
 
 def model_digest(folder: Path) -> str:
     """A hash of the files that decide a model's predictions."""
-    return fingerprint({name: sha256(folder / name) for name in MODEL_FILES if (folder / name).is_file()})
+    shards = [path.name for path in shard_files(folder)] if is_sharded(folder) else []
+    return fingerprint({name: sha256(folder / name) for name in (*MODEL_FILES, *shards) if (folder / name).is_file()})
 
 
 def _planned(plan: Plan, spec: Stage, draft: Draft, common: list[object]) -> PlannedStage:

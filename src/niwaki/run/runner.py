@@ -25,9 +25,9 @@ from niwaki.core.lock import locked
 from niwaki.core.log import info
 from niwaki.core.model_integrity import PLAN, RESULT
 from niwaki.core.run_folder import RECIPE, REPORT, fault_in_measurement, fault_in_report, fault_in_stage
+from niwaki.core.shards import stored_bytes
 from niwaki.core.signals import stopping
 from niwaki.meter.ledger import Ledger
-from niwaki.models.stock import WEIGHTS
 from niwaki.run.comparisons import comparisons
 from niwaki.run.estimate import cache_bytes
 from niwaki.run.plan import Plan, PlannedStage, make_plan, model_digest, versions
@@ -184,7 +184,7 @@ def require_room(plan: Plan, folder: Path) -> None:
     stages = [stage for one in (plan, *plan.repeats) for stage in one.stages]
     missing = [stage for stage in stages if not (folder / stage.folder).exists()]
     trains = any(stage.spec.train for stage in missing)
-    weights = (plan.largest_source / WEIGHTS).stat().st_size
+    weights = stored_bytes(plan.largest_source)
     models = sum(COPY if stage.copy_of else 1.0 for stage in missing)
     require_disk(plan, folder, missing, int(weights * (models + ON_DISK * trains)))
     require_memory(

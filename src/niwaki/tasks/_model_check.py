@@ -3,10 +3,9 @@
 from pathlib import Path
 
 from niwaki.answers._answer_type import AnswerType
-from niwaki.answers._capabilities import load_answer_files
-from niwaki.answers._from_config import answer_type_of
 from niwaki.core.errors import InputError
 from niwaki.core.json_types import Json
+from niwaki.models.published_answer import open_answer_type
 from niwaki.tasks._capabilities import DependsOnStartModel
 from niwaki.tasks._task import Task
 
@@ -30,4 +29,4 @@ def adapt_to_model(task: Task, folder: Path, config: Json, labels: list[str]) ->
     check_labels_match(task, labels, folder)
     if isinstance(task, DependsOnStartModel):
         task.set_start_model(folder)
-        task.use_answer_type(load_answer_files(answer_type_of(config, str(folder)), folder, labels))
+        task.use_answer_type(open_answer_type(folder, config, labels))

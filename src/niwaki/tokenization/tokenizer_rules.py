@@ -103,7 +103,7 @@ def _check_part(section: str, part: Json, known: set[str]) -> None:
     if isinstance(pattern, dict):
         _check_pattern(section, pattern)
     if part["type"] == "Precompiled":
-        _check_charsmap(part["precompiled_charsmap"])
+        check_charsmap(part["precompiled_charsmap"])
     if part["type"] == "TemplateProcessing":
         _check_template(part)
     if part["type"] == "FixedLength" and not 1 <= part.get("length", 1) <= 10_000:
@@ -133,7 +133,7 @@ def _growth(part: Json) -> float:
     return max(1.0, len(part["content"]) / shortest)
 
 
-def _check_charsmap(text: str) -> None:
+def check_charsmap(text: str) -> None:
     """Four bytes that say how long the trie is, the trie in units of four, then the replacements as text."""
     data = base64.b64decode(text, validate=True)
     (size,) = struct.unpack("<I", data[:4])

@@ -1,7 +1,8 @@
 """Removes tokens that the texts do not use, from the embedding table and from the tokenizer.
 
 Paper: Abdaoui, Pradel, Sigel 2020, Load What You Need (arXiv 2010.05609).
-Cost: one pass of the tokenizer over the texts. Rare words are then split into smaller tokens; none becomes unknown.
+Cost: one pass of the tokenizer over the texts. Rare words are then split into smaller tokens; no character becomes unknown unless
+`all_characters` is off.
 """
 
 from niwaki.core.settings import setting
@@ -13,6 +14,7 @@ from niwaki.tokenization.trimming import trimmed, used_tokens
 
 class Vocabulary(Method, Reshapes):
     min_count: int = setting(1, "keep tokens that occur at least this often in the stage's texts", ge=1)
+    all_characters: bool = setting(True, "keep characters that the texts lack, e.g. those of other scripts")
 
     requires = Requirements(reduces=("file", "memory"))
 
@@ -22,7 +24,7 @@ class Vocabulary(Method, Reshapes):
         return model
 
     def prepare(self, model: Model, context: Context) -> Model:
-        keep = used_tokens(model.tokenizer.backend_tokenizer, context.texts(), self.min_count)
+        keep = used_tokens(model.tokenizer.backend_tokenizer, context.texts(), self.min_count, self.all_characters)
         model.tokenizer = trimmed(model.tokenizer, keep)
         model.apply_edit(VocabularyEdit(keep=keep))
         return model

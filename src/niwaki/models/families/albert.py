@@ -25,7 +25,7 @@ class Albert(Family):
         attention_dropout="attention.attention_dropout",
         out_dropout="attention.output_dropout",
     )
-    inputs = InputPaths(projection="encoder.embedding_hidden_mapping_in")
+    inputs = InputPaths(projection="encoder.embedding_hidden_mapping_in", splits_number_commas=True)
     head = HeadPaths(
         inner=("albert.pooler",),
         vocabulary=VocabularyPaths(

@@ -11,7 +11,7 @@ from niwaki.models.family import Config, DecoderPaths, Network
 class Marian(Bart):
     decoder: ClassVar[DecoderPaths] = replace(Bart.decoder, begins_with_bos=False)
     inputs = replace(Bart.inputs, norms=())
-    tokenizers = ()
+    tokenizers = ("Marian",)
     first_position = 0
 
     @classmethod
