@@ -114,21 +114,22 @@ class Layer:
 
     def dropout_rate(self, role: str) -> float:
         """0 unless training."""
-        return self.configured_dropout(role) if self.module.training else 0.0
-
-    def configured_dropout(self, role: str) -> float:
-        """The family names where the rate is: a dropout module, or a number as in BART."""
-        path = self.path(role)
-        if not path:
-            return 0.0
-        found = attrgetter(path)(self.module)
-        if isinstance(found, nn.Module):
-            return found.p if isinstance(found, nn.Dropout) else 0.0  # a family may leave it out
-        return float(found)
+        return configured_dropout(self, role) if self.module.training else 0.0
 
     def before(self, norm: str, rows: Tensor) -> Tensor:
         """Hidden states as a block reads them."""
         return normed(rows, self.part(norm)) if self.paths.pre_norm else rows
+
+
+def configured_dropout(layer: Layer, role: str) -> float:
+    """The rate while training. The family names where it is: a dropout module, or a number as in BART."""
+    path = layer.path(role)
+    if not path:
+        return 0.0
+    found = attrgetter(path)(layer.module)
+    if isinstance(found, nn.Module):
+        return found.p if isinstance(found, nn.Dropout) else 0.0  # a family may leave it out
+    return float(found)
 
 
 def normed(rows: Tensor, norm: nn.Module) -> Tensor:

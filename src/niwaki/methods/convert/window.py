@@ -12,7 +12,7 @@ from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Requirements, Reshapes
 from niwaki.methods.convert._attention_layers import MATRICES, attention_layers, dense
 from niwaki.models.edits.replace_part import ReplacePart
-from niwaki.models.layer import Layer
+from niwaki.models.layer import Layer, configured_dropout
 from niwaki.models.model import Model
 from niwaki.models.prefix import prefix_of
 
@@ -50,7 +50,7 @@ class Window(Method, Reshapes):
             "attention_heads": layer.heads,
             "attention_head_size": layer.head_size,
             "scaled": layer.paths.scaled,
-            "dropout": layer.configured_dropout("attention_dropout"),
+            "dropout": configured_dropout(layer, "attention_dropout"),
         }
         model.apply_edit(ReplacePart(slot="mixer", part="window", layers=[number], settings=settings))
         converted = model.anatomy.layers[number].mixer
