@@ -16,7 +16,8 @@ class HiddenSize(Edit):
     def apply(self, network: Network, anatomy: Anatomy) -> None:
         anatomy.require_layers("hidden_size")
         reject_language_model(anatomy, "hidden_size")
-        keep = resolve_indices(self.keep, anatomy.hidden_size, "hidden_size")
+        whole = anatomy.hidden_size
+        keep = resolve_indices(self.keep, whole, "hidden_size")
         cut_embeddings(network, anatomy, keep)
         once = SharedReplacement()
         for layer in anatomy.every_layer:
@@ -33,7 +34,8 @@ class HiddenSize(Edit):
         for role in head.from_hidden:  # of a head that was put in
             head.set_submodule(role, cut_linear(head.get_submodule(role), inputs=keep))
         if head.final:
-            network.set_submodule(head.final, cut_linear(network.get_submodule(head.final), inputs=keep))
+            inputs = head.final_inputs(keep, whole)
+            network.set_submodule(head.final, cut_linear(network.get_submodule(head.final), inputs=inputs))
         for key in (anatomy.family.keys.hidden_size, *anatomy.family.keys.also_hidden_size):
             setattr(network.config, key, len(keep))
         update_heads(anatomy)

@@ -7,6 +7,7 @@ import torch
 import tiny
 from niwaki.engines.predictor import Predictor
 from niwaki.methods.adapt.pair_head import PairHead
+from niwaki.models.edits.hidden_size import HiddenSize
 from niwaki.models.forward import forward, run_padded
 from niwaki.models.model import load_folder
 from niwaki.models.parts.heads.pair import pair_features
@@ -76,3 +77,17 @@ def test_a_single_text_is_compared_with_itself():
         for texts in (["a good film"], [("a good film", "a good film")])
     )
     torch.testing.assert_close(single, twice)
+
+
+@torch.no_grad()
+def test_a_narrower_network_keeps_the_features_of_its_dimensions():
+    """The head of the cut network reads the same columns: those of u, v, |u - v|, u * v, and the cosine."""
+    model = prepared("bert", "mean")
+    linear = model.network.head.linear
+    linear.weight.copy_(torch.randn(linear.weight.shape))
+    hidden, keep = model.anatomy.hidden_size, [0, 3, 5, 6]
+    narrow = model.clone()
+    narrow.apply_edit(HiddenSize(keep=keep))
+    columns = [part * hidden + place for part in range(4) for place in keep] + [4 * hidden]
+    assert torch.equal(narrow.network.head.linear.weight, linear.weight[:, columns])
+    assert run_padded(narrow.anatomy, batch_of(narrow, PAIRS)).shape == (len(PAIRS), len(linear.weight))

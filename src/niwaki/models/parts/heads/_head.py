@@ -68,6 +68,10 @@ class TaskHead(Part):
         """Matrices from hidden states to hidden states."""
         return ()
 
+    def final_inputs(self, keep: Sequence[int], hidden_size: int) -> list[int]:
+        """Inputs of the final matrix that are left when these dimensions of `hidden_size` hidden states are."""
+        return list(keep)
+
     @property
     def final(self) -> str:
         """The last matrix; "" where a table of tokens takes its place."""

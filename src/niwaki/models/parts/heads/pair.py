@@ -1,5 +1,7 @@
 """Logits for pairs of texts from the embeddings of both: one matrix on [u, v, |u − v|, u · v] and the cosine (Reimers, Gurevych 2019)."""
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor, nn
 
@@ -38,6 +40,10 @@ class Pair(TaskHead, nn.Module):
     @property
     def splits_pairs(self) -> bool:
         return True
+
+    def final_inputs(self, keep: Sequence[int], hidden_size: int) -> list[int]:
+        """Of each of the four vectors, and the cosine."""
+        return [part * hidden_size + place for part in range(4) for place in keep] + [4 * hidden_size]
 
     @property
     def final(self) -> str:
