@@ -1,8 +1,8 @@
 """Fine-tunes the teacher of the own-data recipe on few rows, next to simple baselines: `python benchmarks/own_data.py DATA [dataset/rows/settings/seed …]`.
 
 DATA is the folder with `sst2`, `cola`, `ag_news`, `qnli` and `wordnet30` as Parquet. A job draws rows from a dataset's train rows, of which a tenth
-validates, and at most 1,000 test rows, with its seed. `recipe` takes the recipe as it is, `probe` a linear probe that is kept
-unless fine-tuning is better by more than chance, `choice` the best of a frozen encoder, fine-tuning and both in cross-validation. Appends to
+validates, and at most 1,000 test rows, with its seed. `alternatives` takes the recipe as it is, `fixed` its first settings, `probe` a linear
+probe that is kept unless fine-tuning is better by more than chance. Appends to
 results/own_data.jsonl; recorded jobs are skipped. Stages after the teacher are left out. Processor seconds are of one thread (OMP_NUM_THREADS=1).
 """
 
@@ -32,14 +32,11 @@ PROBE = [
     'stages.teacher.methods=[{ use = "freeze" }, { use = "auto_head", dense = false }, { use = "linear_probe", other_heads = "skip" }]',
     "stages.teacher.train={ auto = true }",
 ]
-HEAD = '{ use = "auto_head", dense = false }'
-FROZEN = f'{{ methods = [{HEAD}, {{ use = "linear_probe" }}] }}'
-FROM_PROBE = f'{{ methods = [{{ use = "freeze" }}, {HEAD}, {{ use = "linear_probe", chance = 1.0 }}], train = {{ epochs = 6, lr = 1e-4 }} }}'
-CHOICE = [
-    f'stages.teacher.methods=[{{ use = "freeze" }}, {HEAD}]',
-    f"stages.teacher.alternatives=[{FROZEN}, {FROM_PROBE}]",
+FIXED = [
+    'stages.teacher.methods=[{ use = "freeze" }]',
+    "stages.teacher.alternatives=[]",
 ]
-SETTINGS = {"recipe": [], "probe": PROBE, "choice": CHOICE}
+SETTINGS = {"alternatives": [], "fixed": FIXED, "probe": [*PROBE, "stages.teacher.alternatives=[]"]}
 Rows = list[dict[str, Any]]
 FILES = {  # dataset: train file, test file, input columns, label column
     "sst2": ("sst2/train", "sst2/validation", ("sentence",), "label"),

@@ -17,7 +17,7 @@ ENTRIES = [
     ("method", "tensor", "methods/adapt", ["--family", "adapt"]),  # the template itself needs the word Tensor
     ("task", "good_or_bad", "tasks", []),
     ("objective", "noisy", "objectives", []),
-    ("family", "camembert", "models/families", []),
+    ("family", "ernie", "models/families", []),
     ("engine", "fast", "engines/runtimes", []),
     ("edit", "lose_bias", "models/edits", []),
     ("mixer", "mean_mixer", "models/parts/mixers", []),

@@ -32,10 +32,10 @@ def test_attention_reads_the_prefix_besides_the_tokens():
     query, key = torch.zeros(1, 1, 1, 1), torch.ones(1, 1, 2, 1)
     value = torch.tensor([3.0, 6.0]).reshape(1, 1, 2, 1)
     prefix = KeysAndValues(torch.ones(1, 1), torch.full((1, 1), 30.0))
-    mixed, scores = attend(query, key, value, None, 1.0, lambda weights: weights, prefix)
+    mixed, scores = attend(query, key, value, None, 1.0, lambda weights: weights, prefix=prefix)
     assert mixed.item() == pytest.approx(13.0) and scores.shape == (1, 1, 1, 2)
     hidden = torch.tensor([0.0, -1e4]).reshape(1, 1, 1, 2)  # the second token is padding
-    mixed, _ = attend(query, key, value, hidden, 1.0, lambda weights: weights, prefix)
+    mixed, _ = attend(query, key, value, hidden, 1.0, lambda weights: weights, prefix=prefix)
     assert mixed.item() == pytest.approx(16.5)
 
 
