@@ -23,6 +23,11 @@ def own_data(rows: Records) -> str:
     worse = [row for row in found if row["settings"] == SHIPPED and to_frozen(row)["high"] < 0]
     below = [row for row in found if row["settings"] == SHIPPED and to_frozen(row)["difference"] < 0]
     runs = sum(row["settings"] == SHIPPED for row in found)
+    summary = (
+        f"{len(below)} of {runs} runs; by more than the interval: {len(worse)} (target: none)"
+        if runs
+        else "not run yet"
+    )
     return "\n".join(
         [
             "Command: `python benchmarks/own_data.py DATA [dataset/rows/settings/seed …]`. The first stage of recipe `own_data` on rows drawn from each dataset, a tenth of which validates, and on at most 1,000 test rows. "
@@ -38,7 +43,7 @@ def own_data(rows: Records) -> str:
                 for group in groups
             ),
             "",
-            f"Recipe below the frozen encoder: {len(below)} of {runs} runs; by more than the interval: {len(worse)} (target: none).",
+            f"Recipe below the frozen encoder: {summary}.",
         ]
     )
 
@@ -72,6 +77,8 @@ def line(rows: Records) -> str:
 
 def headline() -> str:
     found = [row for row in latest(records.read("own_data")) if row["settings"] == SHIPPED]
+    if not found:
+        return "The settings that the recipe has now were not run yet; the page has earlier ones."
     better, worse = (
         sum(decided(to_frozen(row)) for row in found)
         for decided in (lambda pair: pair["low"] > 0, lambda pair: pair["high"] < 0)

@@ -48,6 +48,8 @@ REJECTED = {
     "linear_head": "one label for each text",
     "linear_probe": "heads that read one vector of a text",
     "pair_head": "labels or a number for a pair of texts",
+    "prefix_tuning": "its decoder reads no prefix",
+    "prompt_tuning": "the model generates or fills in text",
     "class_weights": "labels of whole texts",
     "reinit": "this model generates text",
     "smart": "this model generates text",
@@ -233,6 +235,8 @@ def test_every_method_works_on_seq2seq_models_or_is_rejected_with_a_reason(model
     assert not isinstance(model, InputError), model
     if "file" in kind(name).requires.reduces:
         assert sizes[names] < sizes[of, ""]
+    elif kind(name).requires.adds_parameters:
+        assert model.parameters() > seq2seq_model(of).parameters()
     else:
         assert model.parameters() == seq2seq_model(of).parameters()
     assert (model.anatomy.tokens is model.network.decoder.tokens) == (of == "shared")  # whatever was done to it

@@ -26,7 +26,7 @@ LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 INLINE = re.compile(r"`(niwaki [^`]+)`")
 SOURCE = ROOT / "src" / "niwaki"
 SOURCE_FOLDERS = (ROOT, SOURCE, SOURCE / "engines" / "native", SOURCE / "engines" / "native" / "c")
-SOURCE_FILE = re.compile(r"`((?!\S*(?:my_|camembert|intel-))[\w./-]+\.(?:py|c|h))`")
+SOURCE_FILE = re.compile(r"`((?!\S*(?:my_|ernie|intel-))[\w./-]+\.(?:py|c|h))`")
 HISTORY = ("CHANGELOG.md", "diary.md")
 CURRENT_PAGES = [page for page in PAGES if page.name not in HISTORY and page.parent.name != "results"]
 MAKE = re.compile(r"\bmake (\w+)")

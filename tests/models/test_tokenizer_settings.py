@@ -13,7 +13,7 @@ from niwaki.models.tokenizer_settings import check_settings
         {"cls_token": {"content": "x", "evil": 1}},
         {"extra_special_tokens": [["a"]]},
         {"model_max_length": "inf"},
-        {"tokenizer_class": "LlamaTokenizer"},
+        {"tokenizer_class": "UnknownTokenizer"},
         {"do_lower_case": "yes"},
         {"vocab_file": "vocab.txt"},
         {"custom": {"a": 1}},

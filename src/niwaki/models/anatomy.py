@@ -14,7 +14,7 @@ from niwaki.models.family import Family, Network, family_of, is_always_causal
 from niwaki.models.layer import Layer
 from niwaki.models.module_paths import leaf_paths
 from niwaki.models.packed.removed import Removed
-from niwaki.models.parts.heads._head import HEADS, TaskHead
+from niwaki.models.parts.heads._head import HEADS, TaskHead, is_head_of
 from niwaki.models.parts.inputs._inputs import INPUTS, Inputs
 
 if TYPE_CHECKING:
@@ -177,5 +177,5 @@ def heads_by_architecture() -> dict[str, type[TaskHead]]:
 
 def _head_of(network: Network) -> type[TaskHead]:
     heads, name = heads_by_architecture(), type(network).__name__
-    found = (head for head in heads.values() if head.is_named(name))
+    found = (head for head in heads.values() if is_head_of(head, name))
     return next(found, None) or next(head for head in heads.values() if head.generates)

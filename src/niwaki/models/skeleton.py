@@ -10,6 +10,7 @@ from niwaki.core.json_types import Json
 from niwaki.models.anatomy import Network, heads_by_architecture
 from niwaki.models.config_rules import CONFIG, MAX_BYTES, checked, shown
 from niwaki.models.family import FAMILIES, family_of, is_known
+from niwaki.models.parts.heads._head import is_head_of
 
 SEQUENCE_CLASSIFICATION = "SequenceClassification"  # the head for whole texts
 CONDITIONAL_GENERATION = "ConditionalGeneration"  # and what texts are written by
@@ -99,7 +100,7 @@ def head_of(values: Json) -> str:
     names = values.get("architectures") or []
     for name in names:
         for head, kind in heads_by_architecture().items():
-            if kind.is_named(str(name)):
+            if is_head_of(kind, str(name)):
                 return head
     if is_bare_encoder(values):
         return FEATURE_EXTRACTION

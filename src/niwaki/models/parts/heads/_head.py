@@ -33,11 +33,6 @@ class TaskHead(Part):
     def __init__(self, network: Network, family: type[Family]) -> None:
         self.network, self.paths = network, family.head
 
-    @classmethod
-    def is_named(cls, name: str) -> bool:
-        """Whether a class of transformers with this name has such a head."""
-        return name.endswith((f"For{cls.architecture}", *cls.other_endings))
-
     @property
     def pooling(self) -> str:
         """What the head reads of a sequence: a mode of `models/pooling.py`."""
@@ -93,6 +88,11 @@ class TaskHead(Part):
     def forward(self, hidden: Tensor) -> Tensor:
         """(…, hidden) to (…, labels) for heads per token, else (batch, ≥1, hidden) to (batch, labels)."""
         raise NotImplementedError
+
+
+def is_head_of(head: type[TaskHead], class_name: str) -> bool:
+    """Whether a class of transformers with this name has such a head."""
+    return class_name.endswith((f"For{head.architecture}", *head.other_endings))
 
 
 def activation_of(network: Network, name: str) -> Callable[[Tensor], Tensor]:
