@@ -117,7 +117,7 @@ def test_penalty_is_added_to_the_loss(task, tmp_path):
     """A budget that stands before soft targets would be gone if it were part of the signal that they replace."""
 
     class Dear(Method, Penalizes):
-        def penalty(self, model):
+        def penalty(self, model, outputs):
             return torch.tensor(7.0)
 
     class Replaces(Method, ContributesLoss):

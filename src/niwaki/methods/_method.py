@@ -105,10 +105,10 @@ class ContributesLoss(ABC):
 
 
 class Penalizes(ABC):
-    """Adds a penalty on the weights, after the losses of all methods, so that none of them can override it."""
+    """Adds a penalty on weights or activations, after the losses of all methods, so that none of them can override it."""
 
     @abstractmethod
-    def penalty(self, model: Model) -> Tensor | None: ...
+    def penalty(self, model: Model, outputs: Outputs) -> Tensor | None: ...
 
 
 class Schedules(ABC):

@@ -22,7 +22,7 @@ from niwaki.models.layout import Layout, Packed, Padded
 from niwaki.models.pairs import split_pairs
 from niwaki.models.prefix import behind_prefix
 from niwaki.models.prompt import in_front, with_prompt, without_prompt
-from niwaki.models.record import DECODER_HIDDEN, FINAL, HIDDEN, POOLED, Record
+from niwaki.models.record import DECODER_HIDDEN, FINAL, HIDDEN, POOLED, ROUTING, Record
 
 if TYPE_CHECKING:
     from niwaki.models.anatomy import Anatomy
@@ -69,6 +69,7 @@ class Outputs:
     values: Depths = ()
     pooled: Depths = ()  # one (batch, hidden), what the head reads of each sequence
     final: Depths = ()  # one (batch, tokens, hidden), what the last layer gives
+    routing: Depths = ()  # router logits of each layer with experts, each (rows, experts)
     decoder_hidden: Depths = ()  # of a decoder, counted as `hidden`, each (batch, generated tokens, hidden)
 
 
@@ -127,7 +128,7 @@ def from_embedded(
     """The input stage's output (batch, tokens, hidden) to logits. The last layer runs for the first token of each sequence
     alone where the head reads no other, unless activations are recorded."""
     head = anatomy.head
-    every = head.per_token or head.pools or bool(record)
+    every = head.per_token or head.pools or bool(record.keys() - {ROUTING})
     if head.mixes:
         record = {HIDDEN: [], **record}
     rows = _encode(anatomy, hidden, layout, every, record)
@@ -234,7 +235,7 @@ def position_bias(anatomy: "Anatomy", hidden: Tensor) -> Tensor | None:
 
 def _check_records(layer: Layer, number: int, record: Record) -> None:
     mixer = layer.mixer
-    for name in record.keys() - {HIDDEN, FINAL, DECODER_HIDDEN, POOLED, *mixer.records}:
+    for name in record.keys() - {HIDDEN, FINAL, DECODER_HIDDEN, POOLED, ROUTING, *mixer.records}:
         raise InputError(
             f"layer {number}: mixer '{mixer.label()}' has no {name}; leave out the method that compares them"
         )

@@ -96,15 +96,16 @@ class Layer:
         mixer, read = self.mixer, self.before("attention_norm", rows)
         wanted = rows if every else layout.first(rows)
         mixed = (mixer.forward if every else mixer.forward_first)(read, layout, record)
-        return self.feed(self.add(wanted, mixed))
+        return self.feed(self.add(wanted, mixed), layout, record)
 
     def add(self, rows: Tensor, mixed: Tensor) -> Tensor:
         """What the mixer gives, added to the rows."""
         return _merge(self, rows, mixed, "out_dropout", "attention_norm")
 
-    def feed(self, rows: Tensor) -> Tensor:
+    def feed(self, rows: Tensor, layout: Layout | None = None, record: Record | None = None) -> Tensor:
         """Rows through the feed-forward block."""
-        inner = self.feed_forward.forward(self.before("ffn_norm", rows))
+        record = {} if record is None else record
+        inner = self.feed_forward.forward_in(self.before("ffn_norm", rows), layout, record)
         return _merge(self, rows, inner, "ffn_dropout", "ffn_norm")
 
     def drop(self, role: str, x: Tensor) -> Tensor:
@@ -119,6 +120,11 @@ class Layer:
     def before(self, norm: str, rows: Tensor) -> Tensor:
         """Hidden states as a block reads them."""
         return normed(rows, self.part(norm)) if self.paths.pre_norm else rows
+
+
+def hidden_matrices(layer: Layer) -> list[str]:
+    """Roles of all matrices that read or write hidden states: those that are cut when these become narrower."""
+    return [*layer.matrices(), *sorted(layer.roles("floats"))]
 
 
 def configured_dropout(layer: Layer, role: str) -> float:

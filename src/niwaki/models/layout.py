@@ -66,6 +66,10 @@ class Padded(Cache):
         """Rows of first tokens as (batch, 1, hidden), in the order of the batch."""
         return first
 
+    def of_first(self, rows: Tensor, function: Callable[[Tensor], Tensor]) -> Tensor:
+        """What a function makes of the first token of each sequence, for every row. The rows may be those of first tokens alone."""
+        return function(rows[:, :1]) + rows[..., :1] * 0
+
     def attend(
         self, attention: "Attention", query: Tensor, key: Tensor, value: Tensor, scores: list[Tensor] | None
     ) -> Tensor:
@@ -131,6 +135,11 @@ class Packed(Cache):
 
     def by_sequence(self, first: Tensor) -> Tensor:
         return _Gather.apply(first, self.inverse)[:, None]
+
+    def of_first(self, rows: Tensor, function: Callable[[Tensor], Tensor]) -> Tensor:
+        if len(rows) == len(self.starts):
+            return function(rows)
+        return function(self.first(rows)).repeat_interleave(self.lengths, dim=0, output_size=len(rows))
 
     def attend(
         self, attention: "Attention", query: Tensor, key: Tensor, value: Tensor, scores: list[Tensor] | None
@@ -252,6 +261,11 @@ class _Scatter(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
         return gradients[0].index_select(0, ctx.saved_tensors[0]), None, None
+
+
+def gather_rows(rows: Tensor, places: Tensor) -> Tensor:
+    """Rows at some places, none of them twice."""
+    return rows.index_select(0, places) if torch.jit.is_tracing() else _Gather.apply(rows, places)
 
 
 def _scattered(rows: Tensor, places: Tensor, count: int) -> Tensor:

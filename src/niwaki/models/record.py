@@ -7,5 +7,6 @@ FINAL = "final"  # the last hidden states alone
 STATES = ("queries", "keys", "values")  # of attention, before they are split into heads
 POOLED = "pooled"  # what the head reads of a sequence, one vector (batch, hidden); not of heads per token
 DECODER_HIDDEN = "decoder_hidden"  # of a sequence-to-sequence network
+ROUTING = "routing"  # of experts: one tensor (rows, experts) of router logits for each layer that has some
 
 Record = dict[str, list[Tensor]]

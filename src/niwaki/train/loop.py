@@ -175,7 +175,7 @@ class _Fit:
             loss = job.objective.loss(outputs, batch)
             for method in methods_with(job.methods, ContributesLoss):
                 loss = method.loss(job.model, batch, outputs, loss, job.context)
-            penalties = (method.penalty(job.model) for method in methods_with(job.methods, Penalizes))
+            penalties = (method.penalty(job.model, outputs) for method in methods_with(job.methods, Penalizes))
             loss = sum((penalty for penalty in penalties if penalty is not None), loss)
         value = float(loss.detach())
         if not np.isfinite(value):

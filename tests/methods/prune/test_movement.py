@@ -5,6 +5,7 @@ import torch
 
 import tiny
 from niwaki.methods.prune.movement import Movement, Scored
+from niwaki.models.forward import Outputs
 from niwaki.models.parametrizations import add_parametrization, find_parametrizations, original_weight
 
 from .sparsity import CONTEXT
@@ -66,7 +67,7 @@ def test_the_penalty_is_the_mean_sigmoid():
     model = tiny.model("bert", layers=1)
     method = Movement(how="soft", penalty_weight=8.0, prior=0.0)
     model = method.prepare(model, CONTEXT)
-    penalty = method.penalty(model)
+    penalty = method.penalty(model, Outputs(torch.zeros(1, 2)))
     penalty.backward()
     found = list(find_parametrizations(model.network, model.anatomy.matrices(), Scored))
     numbers = sum(scored_weight.scores.numel() for _, _, scored_weight in found)

@@ -10,6 +10,7 @@ from niwaki.engines.native import program as p
 from niwaki.engines.native import stores as s
 from niwaki.engines.native.library import MAX_FACTORS
 from niwaki.engines.runtime import Runtime
+from niwaki.models.activation_functions import activation_name
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.deltas._delta import Tuned
 from niwaki.models.layer import Layer
@@ -23,19 +24,6 @@ from niwaki.models.packed.static import StaticInt8Linear
 from niwaki.models.packed.store import Floats, StoredLinear, StoredTable
 from niwaki.models.parts._part import Part
 from niwaki.models.ties import first_names
-
-ACTIVATIONS = {
-    "GELUActivation": "gelu",
-    "GELU": "gelu",
-    "NewGELUActivation": "gelu_tanh",
-    "FastGELUActivation": "gelu_tanh",
-    "GELUTanh": "gelu_tanh",
-    "PytorchGELUTanh": "gelu_tanh",
-    "ReLU": "relu",
-    "Tanh": "tanh",
-    "SiLU": "silu",
-    "SiLUActivation": "silu",
-}
 
 
 def translate(network: Network, anatomy: Anatomy) -> p.Program:
@@ -212,10 +200,7 @@ def unknown(path: str, module: object) -> InputError:
 
 def activation_of(module: object) -> str:
     """The kernels' name of an activation function. Rejects functions that they do not have."""
-    name = getattr(module, "__name__", type(module).__name__)  # some families store a function
-    if isinstance(module, nn.GELU) and module.approximate == "tanh":
-        name = "GELUTanh"
-    found = ACTIVATIONS.get(name, name)
-    if found not in set(ACTIVATIONS.values()):
+    found = activation_name(module)
+    if found is None:
         raise InputError(f"native engine: it does not have the activation {type(module).__name__}")
     return found

@@ -21,6 +21,7 @@ from niwaki.methods.prune._gates import Gates, Lagrangian
 from niwaki.models.edits.ffn import Ffn
 from niwaki.models.edits.heads import Heads
 from niwaki.models.edits.ranks import Ranks, factored
+from niwaki.models.forward import Outputs
 from niwaki.models.model import Model
 
 
@@ -66,7 +67,7 @@ class L0(Method, Reshapes, Penalizes, Schedules, Bakes):
         self._helpers = Lagrangian(self.pressure)
         return model
 
-    def penalty(self, model: Model) -> Tensor:
+    def penalty(self, model: Model, outputs: Outputs) -> Tensor:
         assert self._gates is not None and self._helpers is not None
         return self._helpers(self._gates.share())
 

@@ -28,6 +28,7 @@ from niwaki.methods.prune._masks import (
     store_sparse,
     updates_due,
 )
+from niwaki.models.forward import Outputs
 from niwaki.models.model import Model
 from niwaki.models.parametrizations import add_parametrization
 
@@ -62,7 +63,7 @@ class Movement(Gradual, Penalizes):
             add_parametrization(module, Scored(module.weight, self.speed, self.prior))
         return model
 
-    def penalty(self, model: Model) -> Tensor | None:
+    def penalty(self, model: Model, outputs: Outputs) -> Tensor | None:
         if self.how == "hard":
             return None
         values = [scored.values() for _, _, scored in parametrizations_of(model, Scored)]

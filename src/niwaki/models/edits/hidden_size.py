@@ -5,6 +5,7 @@ from functools import partial
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit, reject_language_model, resolve_indices
 from niwaki.models.embedding_tables import all_tables, embedding_norms
+from niwaki.models.layer import hidden_matrices
 from niwaki.models.module_paths import SharedReplacement, replace_modules
 from niwaki.models.sizes import update_heads
 from niwaki.models.slicing import cut_linear, cut_norm, cut_table
@@ -21,8 +22,8 @@ class HiddenSize(Edit):
         cut_embeddings(network, anatomy, keep)
         once = SharedReplacement()
         for layer in anatomy.every_layer:
-            for role in layer.matrices():
-                inputs = keep if role in layer.roles("from_hidden") else None
+            for role in hidden_matrices(layer):
+                inputs = keep if role in layer.roles("from_hidden") | layer.roles("floats") else None
                 outputs = keep if role in layer.roles("to_hidden") else None
                 cut = partial(cut_linear, outputs=outputs, inputs=inputs)
                 layer.replace(role, once(layer.part(role), cut))

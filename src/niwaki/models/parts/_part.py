@@ -14,6 +14,9 @@ class Part:
 
     from_hidden: ClassVar[tuple[str, ...]] = ()  # matrices whose inputs are hidden states
     to_hidden: ClassVar[tuple[str, ...]] = ()  # matrices whose outputs are hidden states
+    floats: ClassVar[
+        tuple[str, ...]
+    ] = ()  # the same as `from_hidden`, but too sensitive to be pruned, packed or factorized
     native: ClassVar[str | None] = None  # how the native engine runs it (engines/native/translate.py); None: it cannot
     settings: ClassVar[type[Settings]] = Settings  # what `replace_part` may set
 

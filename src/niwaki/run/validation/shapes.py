@@ -10,6 +10,7 @@ from niwaki.methods._method import Bakes, FollowsTeacher, Method, ReadsStages, R
 from niwaki.models.family import FAMILIES, family_of
 from niwaki.models.head import Head
 from niwaki.models.model import Model, skeleton_of
+from niwaki.models.record import ROUTING
 from niwaki.models.sizes import decoder_depth
 from niwaki.models.skeleton import CONDITIONAL_GENERATION
 from niwaki.run.validation.draft import Draft, ResolvedStage, Shapes
@@ -84,7 +85,7 @@ def dry_run_stage(stage: ResolvedStage, finished: dict[str, Model], head: Head) 
     pinned: list[tuple[str, list[nn.Module]]] = []
     for values, method in zip(stage.spec.methods, stage.methods, strict=True):
         model = _dry_prepare(method, model, teachers, finished)
-        if method.requires.activations:
+        if method.requires.activations - {ROUTING}:  # of which any number of layers can be read
             compared.append((values["use"], _layer_shapes(model)))
         if method.requires.pins_modules and stage.spec.train:
             pinned.append((values["use"], _matrices(model)))
