@@ -21,6 +21,7 @@ IMPORT_NAMES = {
     "nvidia-ml-py": "pynvml",
     "huggingface-hub": "huggingface_hub",
     "protobuf": "google",
+    "prometheus-client": "prometheus_client",
 }
 OPTIONAL = {name for packages in EXTRAS.values() for name in packages}
 # what must be importable without an extra; senses read a parquet file, so they need pyarrow

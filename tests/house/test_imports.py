@@ -25,7 +25,8 @@ RANKS = [
     ("compression",),
     ("api", "listing", "describe", "estimators"),
     ("scaffold",),
-    ("cli", "serve"),
+    ("serve",),
+    ("cli",),
 ]
 RANK = {name: rank for rank, names in enumerate(RANKS) for name in names}
 ALLOWED_IN_REPORT = {"core", "meter", "report"}

@@ -53,6 +53,8 @@ ALLOWED = {
     "DictWriter",
     "writer",  # csv.writer
     "feed",  # HTMLParser.feed
+    "connection_made",  # asyncio.Protocol
+    "ConnectionRefusedError",
     "marks",  # pytest.param(marks=)
     *("kept", "kept_low", "kept_high"),  # the share of a score that a model keeps
     "niwaki_fill_pieces",  # a symbol of the C library

@@ -36,6 +36,7 @@ ORDER = (
     "score",
     "sample",
     "nearest",
+    "serve",
     "export",
     "cascade",
     "tokenizer",
@@ -51,7 +52,7 @@ LOW_MEMORY = (
 )
 # bytes of address space that the libraries of a verb map before any work
 MAPPED = {
-    **dict.fromkeys(("predict", "fill", "score", "sample", "nearest"), 450 << 20),
+    **dict.fromkeys(("predict", "fill", "score", "sample", "nearest", "serve"), 450 << 20),
     **dict.fromkeys(("compress", "run"), 3 << 30),
     **dict.fromkeys(("bench", "cascade", "check", "eval", "export", "tokenizer"), 3 << 29),
 }

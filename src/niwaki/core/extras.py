@@ -29,6 +29,7 @@ EXTRAS = {
         "markupsafe",
     ),
     "hub": ("datasets",),
+    "serve": ("fastapi", "uvicorn", "prometheus_client"),
     "gpu": ("pynvml",),
     "openvino": ("openvino",),
 }

@@ -136,3 +136,13 @@ def last_byte(handle: int) -> bytes:
         return b""
     os.lseek(handle, size - 1, os.SEEK_SET)
     return os.read(handle, 1)
+
+
+def raise_open_files() -> None:
+    """Allows this process as many open files and connections as the system lets it."""
+    if resource is not None:
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        except (ValueError, OSError):
+            return
