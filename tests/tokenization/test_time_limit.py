@@ -44,11 +44,11 @@ def test_results_come_in_order_and_errors_are_raised_here():
 
 
 def test_an_item_that_takes_too_long_is_named_and_later_ones_are_not_begun():
-    done, before = [], set(threading.enumerate())  # threads that other tests abandoned may run for minutes
+    done = []
     with pytest.raises(TimeLimitExceeded) as caught:
         run_within_limit([0.0, 0.5, 0.0], lambda item: done.append(busy(item)), lambda item: 0.1)
     assert caught.value.number == 1
-    while any(thread.name == "niwaki-timed" for thread in set(threading.enumerate()) - before):
+    while any(thread.name == "niwaki-timed" for thread in threading.enumerate()):
         time.sleep(0.01)
     assert len(done) == 2
 
@@ -83,5 +83,5 @@ def test_threads_that_hold_stderr_back_at_once_give_it_back(capfd):
 
 
 def test_a_process_with_an_abandoned_thread_ends_at_once_with_its_code():
-    done = subprocess.run([sys.executable, "-c", ABANDONED], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", ABANDONED], capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stderr) == (3, "one line")
