@@ -72,9 +72,11 @@ def measure_little(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(race, "resident_bytes", lambda folder: 1)
 
 
-def begin(arguments: list[str], log: Path) -> multiprocessing.process.BaseProcess:
-    """`niwaki …` in a process of its own, forked from one that has everything imported: a kill test makes many."""
-    process = forkserver().Process(target=_child, args=(arguments, str(log)))
+def begin(
+    arguments: list[str], log: Path, prepare: Callable[[], None] | None = None
+) -> multiprocessing.process.BaseProcess:
+    """Starts `niwaki …` in a new process, forked from one in which everything is imported. `prepare` is called there first."""
+    process = forkserver().Process(target=_child, args=(arguments, str(log)), kwargs={"prepare": prepare})
     process.start()
     return process
 
@@ -85,14 +87,19 @@ def forkserver() -> multiprocessing.context.ForkServerContext:
     return context
 
 
-def _child(arguments: list[str], log: str, flush: Callable[[int], None] = lambda handle: None) -> None:
-    """Without flushing: a killed process loses nothing that it wrote; only a fallen machine does. With little measuring."""
+def _child(
+    arguments: list[str],
+    log: str,
+    flush: Callable[[int], None] = lambda handle: None,
+    prepare: Callable[[], None] | None = None,
+) -> None:
+    """Without flushing to disk, because a killed process loses nothing that it wrote, and with few measurements."""
     import torch
 
     from niwaki.cli._app import run
     from niwaki.evaluate import quality, speed
 
-    gc.freeze()  # what was imported before the fork stays
+    gc.freeze()  # modules that were imported before the fork live until the end
     quality.RESAMPLES, speed.race = 100, functools.partial(speed.race, singles=2)
     race.resident_bytes = lambda folder: 1
 
@@ -101,6 +108,8 @@ def _child(arguments: list[str], log: str, flush: Callable[[int], None] = lambda
     os.dup2(handle, 2)
     torch.set_num_threads(1)
     os.fsync = flush
+    if prepare is not None:
+        prepare()
     sys.exit(run(arguments))
 
 
