@@ -1,39 +1,41 @@
-"""For all tests: one thread, no hub, no progress; and the tiny models and rows of `tiny.py` as fixtures."""
+"""Settings for all tests (one thread, no network, no progress bars), and fixtures with tiny models and rows."""
 
 import gc
 import os
 import sys
 import tempfile
 
-os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(
-    prefix="niwaki-tests-"
-)  # what is remembered of engines is not the user's
+# tests neither read nor change the user's cache, for instance which engine was the fastest
+os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="niwaki-tests-")
 os.environ.update(
     OMP_NUM_THREADS="1", HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1", TOKENIZERS_PARALLELISM="false"
 )  # before torch and transformers are imported
 
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each of a hundred processes compiles niwaki again
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # without bytecode, each new process would compile niwaki again
 
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 pytest_plugins = ["costs"]
-sys.dont_write_bytecode = False  # nor are the tests rewritten again in every worker of every run
-settings.register_profile("niwaki", deadline=None, max_examples=25, derandomize=True)
+sys.dont_write_bytecode = False  # cache the tests with rewritten asserts for the next run
+# no limit on wall time: other programs may use the machine
+settings.register_profile(
+    "niwaki", deadline=None, max_examples=25, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("niwaki")
-gc.disable()  # until the tests are collected: searching a million objects that stay for cycles takes a fifth of that time
+gc.disable()  # during collection: garbage collection would take a fifth of that time
 
 
 def pytest_collection_finish() -> None:
-    gc.freeze()  # modules and tests stay: collections need not search them
+    gc.freeze()  # modules and tests live until the end, so later collections skip them
     gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _alone() -> None:
-    """The machine is shared, and the order of sums must not change from test to test."""
+def _single_thread() -> None:
+    """One thread, because the machine is shared and because the order of sums must not change between runs."""
     from niwaki.core import log
 
     log.quiet()
@@ -50,13 +52,13 @@ def _alone() -> None:
 
 @pytest.fixture
 def quick_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No flushes: that files reach the disk is tested where files are written."""
+    """Skips `fsync`. That files are flushed is tested in tests/core/test_files.py."""
     monkeypatch.setattr(os, "fsync", lambda handle: None)
 
 
 @pytest.fixture(scope="session")
 def encoder_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same BERT as in `bert_folder` without a task head, as after pretraining."""
+    """The BERT of `bert_folder` without a task head, like a pretrained model."""
     import tiny
 
     folder, model = tmp_path_factory.mktemp("encoder"), tiny.model("bert", ffn=256)
@@ -67,7 +69,7 @@ def encoder_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def bert_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A stock BERT checkpoint of 3 layers as a folder."""
+    """The folder of a standard BERT checkpoint with 3 layers."""
     import tiny
 
     folder = tmp_path_factory.mktemp("bert")

@@ -59,7 +59,7 @@ def test_low_address_space_limit_is_reported_before_a_library_fails(verb, megaby
         [*PROGRAM, verb, str(tmp_path)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)),
     )
     assert done.returncode == 3 and done.stderr.count("\n") == 1

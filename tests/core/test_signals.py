@@ -1,4 +1,7 @@
-"""The first Ctrl-C is remembered, the second stops at once, and the handlers go back to what they were."""
+"""The first Ctrl-C asks the program to stop, the second stops it at once; then the old handlers are restored.
+
+The work sleeps far longer than any test waits: code that ignores a signal fails a test by its timeout.
+"""
 
 import os
 import signal
@@ -14,7 +17,7 @@ from niwaki.core.signals import saving, stopping
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_first_is_remembered_second_stops(number):
+def test_first_signal_requests_a_stop_and_second_interrupts(number):
     before = signal.getsignal(number)
     with stopping() as requested:
         assert not requested()
@@ -25,7 +28,7 @@ def test_first_is_remembered_second_stops(number):
     assert signal.getsignal(number) is before
 
 
-def test_handlers_go_back_after_an_exception():
+def test_handlers_are_restored_after_an_exception():
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(ValueError), stopping():
         raise ValueError
@@ -45,14 +48,14 @@ def test_other_threads_catch_nothing():
     assert output == [(False, signal.getsignal(signal.SIGINT))]
 
 
-def test_what_does_not_check_is_interrupted_after_the_grace(monkeypatch):
+def test_work_that_never_checks_is_interrupted_after_the_grace_period(monkeypatch):
     monkeypatch.setattr(signals, "GRACE_SECONDS", 0.2)
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt), stopping():
         os.kill(os.getpid(), signal.SIGTERM)
-        time.sleep(60)
-    assert 0.1 < time.monotonic() - began < 5
-    time.sleep(0.3)  # nothing more comes once it stopped
+        time.sleep(60)  # returns normally if nothing interrupts it
+    assert time.monotonic() - began > 0.1
+    time.sleep(0.3)  # a second interrupt would fail the test here
 
 
 def test_a_save_is_finished_before_it_is_interrupted(monkeypatch):
@@ -61,7 +64,7 @@ def test_a_save_is_finished_before_it_is_interrupted(monkeypatch):
     with pytest.raises(KeyboardInterrupt), stopping():
         os.kill(os.getpid(), signal.SIGTERM)
         with saving():
-            time.sleep(0.5)
+            time.sleep(0.3)
             saved = True
         time.sleep(60)
     assert saved
@@ -70,7 +73,7 @@ def test_a_save_is_finished_before_it_is_interrupted(monkeypatch):
 PROGRAM = """
 import hashlib, os, signal, sys, time
 from niwaki.core import signals
-signals.HARD_SECONDS = 3.0
+signals.GRACE_SECONDS, signals.HARD_SECONDS = 0.5, 1.2
 def begun():
     print("begun", flush=True)
 def run(words):
@@ -83,17 +86,17 @@ main()
 """
 PLAIN = """
     begun()
-    time.sleep(60)"""
+    time.sleep(600)"""
 POLITE = """
     with signals.stopping():
         begun()
-        time.sleep(60)"""
+        time.sleep(600)"""
 STUBBORN = """
     while True:
         try:
             with signals.stopping():
                 begun()
-                time.sleep(60)
+                time.sleep(600)
         except KeyboardInterrupt:
             pass"""
 IN_A_LIBRARY = """
@@ -104,9 +107,9 @@ CLEANING_UP = """
     try:
         with signals.stopping():
             begun()
-            time.sleep(60)
+            time.sleep(600)
     finally:
-        time.sleep(60)"""
+        time.sleep(600)"""
 
 
 @pytest.mark.parametrize(
@@ -120,22 +123,30 @@ def test_the_program_ends_without_a_traceback_however_often_it_is_interrupted(wo
         [sys.executable, "-c", PROGRAM.format(work=work)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     assert child.stdout.readline() == "begun\n"
-    began = time.monotonic()
     for _ in range(times):
         child.send_signal(signal.SIGINT)
         time.sleep(0.05)
-    _, output = child.communicate(timeout=30)
+    output = ended(child)
     assert child.returncode == 130 and "Traceback" not in output and "niwaki: " in output, output
-    assert time.monotonic() - began < 8
+
+
+def ended(child: subprocess.Popen) -> str:
+    """The stderr of a process that must end by itself."""
+    try:
+        return child.communicate(timeout=120)[1]
+    finally:
+        child.kill()
 
 
 def test_interrupted_while_it_starts_there_is_no_traceback():
-    """Ctrl-C among the imports, once the program has taken over."""
+    """Ctrl-C during the imports, after niwaki has installed its signal handlers."""
     code = "from niwaki.core import signals; signals.own_process(); import os; os.write(1, b'on'); import sys; sys.argv[1:] = ['list']; from niwaki.cli import main; main()"
     for delay in (0.02, 0.06, 0.1):
-        child = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        child = subprocess.Popen(
+            [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
         child.stdout.read(2)
         time.sleep(delay)
         child.send_signal(signal.SIGINT)
-        _, output = child.communicate(timeout=30)
-        assert child.returncode in (0, 130) and b"Traceback" not in output, output
+        output = ended(child)
+        assert child.returncode in (0, 130) and "Traceback" not in output, output

@@ -26,5 +26,5 @@ def test_a_notebook_runs(path, bert_folder, rows_csv, tmp_path):
     for cell in book.cells:
         if "parameters" in cell.metadata.get("tags", []):
             cell.source = f"from pathlib import Path\nmodel, rows, folder = {str(bert_folder)!r}, {str(rows_csv)!r}, Path({str(tmp_path)!r})"
-    done = nbclient.NotebookClient(book, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    done = nbclient.NotebookClient(book, timeout=600, resources={"metadata": {"path": str(tmp_path)}}).execute()
     assert [output.output_type for cell in done.cells for output in cell.get("outputs", [])]

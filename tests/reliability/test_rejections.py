@@ -42,7 +42,7 @@ def test_rejection_runs_no_python_in_other_threads(name, tmp_path, monkeypatch):
 def test_a_rejecting_process_ends_with_its_exit_code(name, tmp_path):
     arguments = write(name, tmp_path, 8 * SIZE)
     for _ in range(2):
-        done = subprocess.run([sys.executable, "-c", READ, *arguments], capture_output=True, text=True, timeout=60)
+        done = subprocess.run([sys.executable, "-c", READ, *arguments], capture_output=True, text=True, timeout=300)
         assert (done.returncode, len(done.stderr.splitlines())) == (3, 1), done.stderr
 
 

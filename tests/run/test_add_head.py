@@ -102,7 +102,7 @@ def test_heads_load_in_a_new_process(all_shared, engine, tmp_path):
     if engine == "torch":
         new_process.run(LOAD, *words)
     else:  # without torch
-        subprocess.run([sys.executable, "-c", LOAD, *words], check=True, timeout=120)
+        subprocess.run([sys.executable, "-c", LOAD, *words], check=True, timeout=300)
     found = np.load(tmp_path / "logits.npz")
     assert len(found.files) == sum(map(len, names.values())) == 4 + 5 * 3
     for family, (_, sources) in all_shared.items():

@@ -131,22 +131,21 @@ def test_a_request_to_stop_ends_the_wait(store):
         raise AssertionError("two runs hold the same key")
 
 
-def hold_and_die(folder: str, started) -> None:
+def hold_and_die(folder: str, started, waited_for) -> None:
     with StageStore(Path(folder)).reserved(KEY, "student", lambda: False):
         started.set()
-        time.sleep(0.3)
+        waited_for.wait()
         os.kill(os.getpid(), 9)
 
 
-def test_the_lock_of_a_killed_run_holds_nobody_up(store):
+def test_a_killed_run_releases_its_lock(store):
     context = multiprocessing.get_context("fork")
-    started = context.Event()
-    process = context.Process(target=hold_and_die, args=(str(store.folder), started))
+    started, waited_for = context.Event(), context.Event()
+    process = context.Process(target=hold_and_die, args=(str(store.folder), started, waited_for), daemon=True)
     process.start()
     started.wait()
-    waits = []
-    with store.reserved(KEY, "student", lambda: bool(waits.append(1))):
-        assert waits, "the other process held it"
+    with store.reserved(KEY, "student", lambda: bool(waited_for.set())):  # called while this process waits
+        assert waited_for.is_set(), "the other process did not hold the lock"
     process.join()
 
 
