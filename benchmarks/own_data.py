@@ -1,6 +1,6 @@
 """Fine-tunes the teacher of the own-data recipe on few rows, next to simple baselines: `python benchmarks/own_data.py DATA [dataset/rows/settings/seed …]`.
 
-DATA is the folder with `sst2`, `cola`, `ag_news`, `qnli` and `wordnet30` as Parquet. A job draws rows from a dataset's train rows, of which a tenth
+DATA is the folder with `sst2`, `cola`, `ag_news`, `qnli`, `wordnet30`, `imdb`, `mnli` and `pawsx` as Parquet; the last three were not used to develop the recipe. A job draws rows from a dataset's train rows, of which a tenth
 validates, and at most 1,000 test rows, with its seed. `alternatives` takes the recipe as it is, `fixed` its first settings, `probe` a linear
 probe that is kept unless fine-tuning is better by more than chance. Appends to
 results/own_data.jsonl; recorded jobs are skipped. Stages after the teacher are left out. Processor seconds are of one thread (OMP_NUM_THREADS=1).
@@ -44,7 +44,11 @@ FILES = {  # dataset: train file, test file, input columns, label column
     "ag_news": ("ag_news/train", "ag_news/test", ("text",), "label"),
     "qnli": ("qnli/train", "qnli/validation", ("question", "sentence"), "label"),
     "wordnet": ("wordnet30/synsets", "", ("gloss",), "lexfile"),  # 45 labels: lexicographer files of definitions
+    "imdb": ("imdb/train", "imdb/test", ("text",), "label"),
+    "mnli": ("mnli/train", "mnli/validation_matched", ("premise", "hypothesis"), "label"),
+    "pawsx": ("pawsx/dev", "pawsx/test", ("sentence1_en", "sentence2_en"), "label"),  # 2,000 train rows
 }
+SMALL = {"pawsx": (300, 1000)}
 COLUMNS = ("text", "second")
 
 
@@ -115,5 +119,6 @@ def run(dataset: str, rows: int, settings: str, seed: int, data: str) -> dict[st
 
 
 if __name__ == "__main__":
-    found = [(name, rows, kind, seed) for rows, seed, kind, name in itertools.product(ROWS, SEEDS, SETTINGS, FILES)]
+    grid = itertools.product(ROWS, SEEDS, SETTINGS, FILES)
+    found = [(name, rows, kind, seed) for rows, seed, kind, name in grid if name not in SMALL or rows in SMALL[name]]
     jobs.main(__doc__, "own_data", KEYS, found, run)

@@ -14,6 +14,7 @@ NAMES = {
     "tenth": "four layers, distilled, 4 bits",
     "tenth-alone": "the same network, not distilled, 4 bits",
 }
+GROUPS = ("accuracy_first_sense", "accuracy_other_senses")  # older records have none
 TARGET = 0.75
 
 
@@ -26,10 +27,11 @@ def roles(rows: list[Record]) -> str:
         [
             "Command: `python benchmarks/roles.py DATA`. PropBank over the English Web Treebank: "
             f"{first['rows']['train']:,} training rows (one per sentence and one per predicate), {first['train']['epochs']} epochs; test F1 × 100 as in srl-eval.pl "
-            "(C-X joined to X, without V), with 95 % intervals. Plain sentences: the model also finds the predicates, and arguments of wrong predicates count as errors.",
+            "(C-X joined to X, without V), with 95 % intervals. Plain sentences: the model also finds the predicates, and arguments of wrong predicates count as errors. "
+            "First senses: accuracy on predicates with their word's most frequent sense in the training rows; – is not recorded.",
             "",
-            "| model | MB | F1, given predicates | precision | recall | predicate F1 | sense accuracy | F1, plain sentences |",
-            "|---|---|---|---|---|---|---|---|",
+            "| model | MB | F1, given predicates | precision | recall | predicate F1 | sense accuracy | first senses | other senses | F1, plain sentences |",
+            "|---|---|---|---|---|---|---|---|---|---|",
             *(line(row) for row in found),
             "",
             goal([row for row in found if row["name"] in ("minilm", "minilm-longer")] or found),
@@ -45,7 +47,8 @@ def roles(rows: list[Record]) -> str:
 def line(row: Record) -> str:
     every = {name: 100 * score["value"] for name, score in row["score"]["all"].items()}
     main = f"**{every['f1_roles']:.1f}** ({100 * row['score']['low']:.1f} to {100 * row['score']['high']:.1f})"
-    rest = [f"{every[name]:.1f}" for name in ("precision", "recall", "f1_predicates", "accuracy_senses")]
+    names = ("precision", "recall", "f1_predicates", "accuracy_senses", *GROUPS)
+    rest = [f"{every[name]:.1f}" if name in every else "–" for name in names]
     return (
         "| "
         + " | ".join(

@@ -125,12 +125,33 @@ def test_scores_by_hand(tmp_path):
         ["B-ARG0", "I-ARG0", "S-01", "B-ARG1", "O", "B-ARGM-LOC", "I-ARGM-LOC", "O"],
     ]
     example_stats = task.scorer.example_stats(predicted, rows)
-    assert example_stats.tolist() == [[0, 0, 0, 1, 2, 1, 0, 0], [2, 3, 3, 0, 0, 0, 0, 1]]
-    assert task.scorer.scores(example_stats) == pytest.approx(
-        {"f1_roles": 2 / 3, "precision": 2 / 3, "recall": 2 / 3, "f1_predicates": 2 / 3, "accuracy_senses": 0.0}
-    )
+    assert example_stats[:, :8].tolist() == [[0, 0, 0, 1, 2, 1, 0, 0], [2, 3, 3, 0, 0, 0, 0, 1]]
+    scores = task.scorer.scores(example_stats)
+    assert [scores[name] for name in ("f1_roles", "precision", "recall", "f1_predicates")] == pytest.approx([2 / 3] * 4)
+    assert scores["accuracy_senses"] == 0.0
     with pytest.raises(ValueError, match="1 tags for 8 words"):
         task.scorer.example_stats([["O"], predicted[1]], rows)
+
+
+def test_frequent_and_rare_senses_are_scored_apart(tmp_path):
+    """Train rows: `ran` is run.02 three times and run.01 once, `sat` is sit.01 five times. The test rows have an unknown word twice: its first
+    sense is 01, the most frequent number of all."""
+
+    def row(word, roleset):
+        return {"tokens": ["It", word], "predicates": [1], "rolesets": [roleset], "args": []}
+
+    train = [row("ran", "run.02")] * 3 + [row("ran", "run.01")] + [row("sat", "sit.01")] * 5
+    test = [row("Ran", "run.02"), row("ran", "run.01"), row("fell", "fall.01"), row("fell", "fall.03")]
+    task = Roles(path=folder(tmp_path / "x", train=train, validation=test, test=test))
+    rows = task.splits()["test"]
+    asked = [number for number, predicate in enumerate(rows.column("predicate").to_pylist()) if predicate >= 0]
+    assert task.scorer.has_first_sense(rows)[asked].tolist() == [True, False, True, False]
+    assert task.scorer.note().endswith("and others: test 2 and 2.")
+
+    always_first = [["O", "P"] if at < 0 else ["O", "S-02"] for at in rows.column("predicate").to_pylist()]
+    scores = task.scorer.scores(task.scorer.example_stats(always_first, rows))
+    assert scores["accuracy_senses"] == 0.25
+    assert (scores["accuracy_first_sense"], scores["accuracy_other_senses"]) == (0.5, 0.0)
 
 
 def test_sets_of_heads_are_scored_by_heads(tmp_path):

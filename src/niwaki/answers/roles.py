@@ -145,7 +145,7 @@ class Roles(AnswerType):
     def roleset(self, word: str, sense: str) -> str:
         """`sit.01` of `sat` and `S-01`; of a word that no train row has as a predicate, the word itself and the number."""
         number = sense.removeprefix(SENSE)
-        known_as = (one for one in rolesets_of(self.rolesets).get(word.lower(), ()) if one.rpartition(".")[2] == number)
+        known_as = (one for one in rolesets_of(self.rolesets).get(word.lower(), ()) if number_of(one) == number)
         return next(known_as, f"{word.lower()}.{number}")
 
     def _tagged(
@@ -169,7 +169,7 @@ class Roles(AnswerType):
 
     def _known_senses(self, word: str) -> tuple[str, ...]:
         """Those that the train rows have of a word; only they compete."""
-        return tuple(f"{SENSE}{one.rpartition('.')[2]}" for one in rolesets_of(self.rolesets).get(word.lower(), ()))
+        return tuple(f"{SENSE}{number_of(one)}" for one in rolesets_of(self.rolesets).get(word.lower(), ()))
 
 
 class Modes:
@@ -197,6 +197,11 @@ modes_of = lru_cache(8)(Modes)
 
 
 @lru_cache(8)
+def number_of(roleset: str) -> str:
+    """`01` of `sit.01`."""
+    return roleset.rpartition(".")[2]
+
+
 def rolesets_of(text: str) -> dict[str, list[str]]:
     """Word → its rolesets, from lines of words with spaces between."""
     return {word: rolesets for word, *rolesets in (line.split() for line in text.splitlines() if line.strip())}

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from niwaki.answers.roles import IS_PREDICATE, SENSE, LabelledSpan
+from niwaki.answers.roles import IS_PREDICATE, SENSE, LabelledSpan, number_of
 from niwaki.answers.tags import OUTSIDE
 from niwaki.core.json_types import Json
 
@@ -102,7 +102,7 @@ def rows_of(sentence: Sentence) -> Iterator[Json]:
 def tagged(words: int, predicate: int, roleset: str, found: Sequence[LabelledSpan]) -> tuple[list[str], int]:
     """Tags of the words, and how many arguments tags cannot tell: those that share a word with another or with the predicate."""
     tags, untold = [OUTSIDE] * words, 0
-    tags[predicate] = f"{SENSE}{roleset.rpartition('.')[2]}"
+    tags[predicate] = f"{SENSE}{number_of(roleset)}"
     for label, start, end in found:
         if any(tag != OUTSIDE for tag in tags[start:end]):
             untold += label != f"{CONTINUES}{PREDICATE}"

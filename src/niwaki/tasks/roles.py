@@ -10,7 +10,7 @@ import pyarrow as pa
 from pyarrow import compute
 
 from niwaki.answers._answer_type import Input, Value
-from niwaki.answers.roles import IS_PREDICATE
+from niwaki.answers.roles import IS_PREDICATE, number_of, rolesets_of
 from niwaki.answers.roles import Roles as RolesAnswer
 from niwaki.answers.tags import OUTSIDE
 from niwaki.core.errors import InputError
@@ -116,21 +116,58 @@ class Roles(WordTask):
 
 class RolesScorer(Scorer[Roles]):
     def example_stats(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
-        """Correct, predicted and gold arguments; the same of predicates; correct senses and senses."""
+        """Correct, predicted and gold arguments; the same of predicates; correct senses and senses; the same of first senses."""
         columns = (rows.column(name).to_pylist() for name in ("predicate", "untold", "heads"))
-        examples = zip(values, self.task.gold(rows), *columns, strict=True)
-        return np.array([_counts(*example) for example in examples], dtype=np.int64).reshape(-1, 8)
+        counted = [_counts(*example) for example in zip(values, self.task.gold(rows), *columns, strict=True)]
+        stats = np.array(counted, dtype=np.int64).reshape(-1, 8)
+        return np.hstack([stats, stats[:, 6:] * self.has_first_sense(rows)[:, None]])
 
     def scores(self, example_stats: np.ndarray) -> dict[str, float]:
         summed = example_stats.sum(axis=0)
-        arguments, predicates, (right, senses) = summed[:3], summed[3:6], summed[6:]
+        arguments, predicates, senses, first = summed[:3], summed[3:6], summed[6:8], summed[8:]
+        groups = {"senses": senses, "first_sense": first, "other_senses": senses - first}
         return {
             "f1_roles": f1_of(*arguments),
             "precision": precision_of(*arguments),
             "recall": recall_of(*arguments),
             "f1_predicates": f1_of(*predicates),
-            "accuracy_senses": float(right / max(1, senses)),
+            **{f"accuracy_{name}": float(right / max(1, count)) for name, (right, count) in groups.items()},
         }
+
+    def has_first_sense(self, rows: pa.Table) -> np.ndarray:
+        """(rows,) whether the roleset of the predicate has the number that is most frequent for its word in the train rows, or the most
+        frequent of all for an unknown word. Always answering that number scores 1 on these rows, and 0 on the others."""
+        numbers, of_all = self._frequent_numbers
+        found = rows.select(["tokens", "predicate", "roleset"]).to_pylist()
+        return np.array(
+            [
+                number_of(row["roleset"]) == numbers.get(row["tokens"][row["predicate"]].lower(), of_all)
+                for row in found
+            ],
+            dtype=bool,
+        )
+
+    @cached_property
+    def _frequent_numbers(self) -> tuple[dict[str, str], str]:
+        """The most frequent number of each word of the train rows, and of all."""
+        known = rolesets_of(self.task.answer_type.rolesets)
+        rolesets = compute.value_counts(self.task.splits()["train"].column("roleset")).to_pylist()
+        counted = Counter[str]()
+        for one in rolesets:
+            counted[number_of(one["values"])] += one["counts"] if one["values"] else 0
+        return {word: number_of(names[0]) for word, names in known.items()}, _commonest(counted)[0]
+
+    def note(self) -> str:
+        """The sizes of the two groups, which the scores do not tell."""
+        counts = []
+        for part in self.task.data.tests:
+            rows = self.task.splits()[part]
+            rows = rows.filter(compute.greater_equal(rows.column("predicate"), 0))
+            first = int(self.has_first_sense(rows).sum())
+            counts.append(f"{part} {first:,} and {rows.num_rows - first:,}")
+        return (
+            f"Predicates with their word's most frequent sense in the training rows, and others: {', '.join(counts)}."
+        )
 
     def parse_value(self, cell: object) -> Value:
         return words_in(cell)
