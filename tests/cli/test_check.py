@@ -45,7 +45,7 @@ def test_suspicious_labels_are_listed_below_the_estimate():
     found = {
         "rows": 80,
         "noise": 0.125,
-        "model": {"accuracy": 0.9, "majority": 0.5},
+        "model": {"features": "TF-IDF", "accuracy": 0.9, "majority": 0.5},
         "reliable": True,
         "suspects": [
             {"input": "x" * 70, "label": "a", "suggested": "b", "probability": 0.987},
@@ -54,8 +54,9 @@ def test_suspicious_labels_are_listed_below_the_estimate():
     }
     first, *others = noise_text(found).splitlines()
     assert first == (
-        "estimated label noise: 12.5 % of 80 train rows (linear model: accuracy 0.900, majority class 0.500)"
+        "estimated label noise: 12.5 % of 80 train rows (linear model on TF-IDF: accuracy 0.900, majority class 0.500)"
     )
+    assert others[0] == "2 rows probably have another label (--json lists all), first:"
     assert any("0.99" in line and f"{'x' * 60}…" in line for line in others)
     assert any("one text | another" in line for line in others)
     assert (

@@ -1,6 +1,7 @@
 """Confident learning: matrices by hand, and labels that were changed on purpose."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -39,10 +40,36 @@ def test_rows_below_all_thresholds_do_not_count_and_labels_without_rows_are_righ
 def test_each_row_is_predicted_without_its_fold():
     """A text that is in no other fold shares no word with them, so that its probabilities are the prior's."""
     inputs = ["alpha", "alpha", "beta", "beta", "gamma", "gamma"]
-    found = noise.out_of_fold(inputs, np.array([0, 0, 1, 1, 0, 1]), np.array([0, 0, 1, 1, 2, 2]), 3)
+    given, folds = np.array([0, 0, 1, 1, 0, 1]), np.array([0, 0, 1, 1, 2, 2])
+    found = noise.out_of_fold(noise.by_words(inputs, given, 3), given, folds, 3)
     assert found.shape == (6, 3) and (found[:, 2] == 0).all()
     assert found.sum(axis=1) == pytest.approx(np.ones(6))
     assert np.allclose(found[0], found[1]) and found[0, 0] < 0.5 < found[2, 0]
+
+
+def test_vectors_that_separate_the_labels_find_the_wrong_one():
+    """Two groups of vectors, one row of the second has the first label."""
+    draw = np.random.default_rng(0)
+    true = np.repeat([0, 1], 20)
+    features = (true[:, None] * 4 - 2 + draw.normal(size=(40, 3))).astype(np.float32)
+    given = np.where(np.arange(40) == 30, 0, true)
+    found = noise.out_of_fold(noise.by_vectors(features, given, 2), given, np.arange(40) % 5, 2)
+    assert found.sum(axis=1) == pytest.approx(np.ones(40), abs=1e-5)
+    assert noise.suspects(found, given)[0] == (30, 1)
+
+
+def test_the_features_that_predict_more_labels_are_taken(tmp_path, monkeypatch):
+    """An encoder that reads the label off the text is better than words that occur once each; it is not used for many rows."""
+    rows = [(f"{'good' if number % 2 else 'bad'}{number}", str(number % 2)) for number in range(60)]
+    task = Classification(path=written(tmp_path / "rows.jsonl", rows))
+    vectors = SimpleNamespace(texts=lambda texts: np.array([[len(text), text[0] == "g", 1.0] for text in texts]))
+    monkeypatch.setattr(noise, "Encoder", lambda baseline: vectors)
+    monkeypatch.setattr(noise.Frozen, "has_seen_labels", lambda self: False)
+    model = noise.label_noise(task, tmp_path)["model"]
+    assert model["features"] == "frozen encoder" and model["accuracy"] == 1.0
+    assert noise.label_noise(task)["model"]["features"] == "TF-IDF"
+    monkeypatch.setattr(noise, "MAX_ENCODED_ROWS", 10)
+    assert noise.label_noise(task, tmp_path)["model"]["features"] == "TF-IDF"
 
 
 def written(path, rows) -> str:

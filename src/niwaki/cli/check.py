@@ -41,9 +41,10 @@ def noise_text(found: Json) -> str:
     weak = "" if found["reliable"] else "; the model explains too little for a reliable estimate"
     lines = [
         f"estimated label noise: {100 * found['noise']:.1f} % of {found['rows']} train rows "
-        f"(linear model: accuracy {model['accuracy']:.3f}, majority class {model['majority']:.3f}){weak}"
+        f"(linear model on {model['features']}: accuracy {model['accuracy']:.3f}, majority class {model['majority']:.3f}){weak}"
     ]
     if rows:
+        lines.append(f"{len(found['suspects'])} rows probably have another label (--json lists all), first:")
         shown = [{**row, "probability": f"{row['probability']:.2f}", "input": short(row["input"])} for row in rows]
         lines.append(table(shown, ["label", "suggested", "probability", "input"]))
     return "\n".join(lines) + "\n"

@@ -1,11 +1,13 @@
 """How many training labels are probably wrong, and which: confident learning with a linear model.
 
-TF-IDF with logistic regression predicts each row from folds without it; rows with the same inputs are in the same fold. A row counts as
+Logistic regression predicts each row from folds without it; rows with the same inputs are in the same fold. Its features are TF-IDF, or for few rows the
+vectors of the recipe's pretrained encoder, whichever predicts more of the given labels. A row counts as
 another label if the probability of that label is at least its mean over the rows that have it (Northcutt, Jiang, Chuang 2021, Confident
 Learning, arXiv 1911.00068). The estimate is only as good as the linear model, so its accuracy is given too.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -15,36 +17,48 @@ from niwaki.core.errors import InputError
 from niwaki.core.json_types import Json
 from niwaki.core.seeds import numpy_generator
 from niwaki.data.overlap import keys
+from niwaki.evaluate.baselines._dense import Dense
+from niwaki.evaluate.baselines.frozen import Encoder, Frozen
 from niwaki.evaluate.baselines.tfidf import MAX_WEIGHTS, TextFeatures
+from niwaki.models.linear_model import MANY_LABELS, STRENGTHS, held_out_loss, logistic_regression
 from niwaki.tasks._data import INPUT_COLUMNS
 from niwaki.tasks._task import Task
 
 FOLDS = 5
 MAX_ROWS = 20_000
+MAX_ENCODED_ROWS = 5_000  # with more, words know enough, and an encoder would take minutes
 INVERSE_PENALTY = 10.0
-SUSPECTS = 50  # most rows that are listed
+WORDS, ENCODER = "TF-IDF", "frozen encoder"
 WEAK = 0.5  # below this share of the rows that the majority class gets wrong, the model explains too little
 
+# numbers of the rows to fit and of the rows to predict → probabilities (predicted rows, labels)
+Predict = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
-def label_noise(task: Task) -> Json:
-    """The estimate for the train rows of a task with one label for each text."""
+
+def label_noise(task: Task, encoder: Path | None = None) -> Json:
+    """The estimate for the train rows of a task with one label for each text. `encoder` is the folder of a pretrained model."""
     if task.answer != "label":
         raise InputError(
             f"label noise is estimated for one label per text, and task '{task.name}' has another kind of answer"
         )
     rows = _sample(task.splits()["train"])
     given = np.array([task.labels.index(str(name)) for name in task.gold(rows)])
-    inputs = task.inputs(rows)
-    probabilities = out_of_fold(inputs, given, _folds(rows), len(task.labels))
+    inputs, folds, labels = task.inputs(rows), _folds(rows), len(task.labels)
+    models = {WORDS: by_words(inputs, given, labels)}
+    if encoder and _is_affordable(len(given), labels) and not Frozen(task, encoder).has_seen_labels():
+        models[ENCODER] = by_vectors(Dense(Encoder(Frozen(task, encoder)).texts).fit(inputs), given, labels)
+    predicted = {name: out_of_fold(model, given, folds, labels) for name, model in models.items()}
+    accuracies = {name: float((found.argmax(axis=1) == given).mean()) for name, found in predicted.items()}
+    best = max(accuracies, key=lambda name: accuracies[name])
+    probabilities, accuracy = predicted[best], accuracies[best]
     joint = confident_joint(probabilities, given)
     suggested = suspects(probabilities, given)
-    accuracy = float((probabilities.argmax(axis=1) == given).mean())
     majority = float(np.bincount(given).max() / len(given))
     return {
         "rows": len(given),
         "noise": 1.0 - float(np.trace(joint)),
         "by_label": {name: _noise_of(joint, number) for number, name in enumerate(task.labels)},
-        "model": {"accuracy": accuracy, "majority": majority},
+        "model": {"features": best, "accuracy": accuracy, "majority": majority},
         "reliable": accuracy >= majority + WEAK * (1 - majority),
         "suspects": [
             {
@@ -53,9 +67,13 @@ def label_noise(task: Task) -> Json:
                 "suggested": task.labels[label],
                 "probability": float(probabilities[row, label]),
             }
-            for row, label in suggested[:SUSPECTS]
+            for row, label in suggested
         ],
     }
+
+
+def _is_affordable(rows: int, labels: int) -> bool:
+    return rows <= MAX_ENCODED_ROWS and labels <= MANY_LABELS
 
 
 def _sample(rows: pa.Table) -> pa.Table:
@@ -76,21 +94,45 @@ def _noise_of(joint: np.ndarray, label: int) -> float | None:
     return 1.0 - float(joint[label, label] / total) if total else None
 
 
-def out_of_fold(inputs: Sequence[Input], given: np.ndarray, folds: np.ndarray, labels: int) -> np.ndarray:
+def out_of_fold(predict: Predict, given: np.ndarray, folds: np.ndarray, labels: int) -> np.ndarray:
     """Probabilities (rows, labels), each row's from a model that was fitted on the other folds."""
-    from sklearn.linear_model import LogisticRegression
-
     found = np.zeros((len(given), labels))
     for fold in np.unique(folds):
         inside, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
-        seen = np.unique(given[outside])
-        if len(seen) < 2:
+        if len(np.unique(given[outside])) < 2:
             raise InputError("label noise: too few rows or labels to estimate it")
-        features = TextFeatures(1, MAX_WEIGHTS // labels)
-        matrix = features.fit([inputs[row] for row in outside.tolist()])
-        model = LogisticRegression(C=INVERSE_PENALTY, max_iter=200).fit(matrix, given[outside])
-        found[np.ix_(inside, seen)] = model.predict_proba(features.transform([inputs[row] for row in inside.tolist()]))
+        found[inside] = predict(outside, inside)
     return found
+
+
+def by_words(inputs: Sequence[Input], given: np.ndarray, labels: int) -> Predict:
+    from sklearn.linear_model import LogisticRegression
+
+    def predict(known: np.ndarray, asked: np.ndarray) -> np.ndarray:
+        features = TextFeatures(1, MAX_WEIGHTS // labels)
+        matrix = features.fit([inputs[row] for row in known.tolist()])
+        model = LogisticRegression(C=INVERSE_PENALTY, max_iter=200).fit(matrix, given[known])
+        found = np.zeros((len(asked), labels))
+        found[:, model.classes_] = model.predict_proba(features.transform([inputs[row] for row in asked.tolist()]))
+        return found
+
+    return predict
+
+
+def by_vectors(features: np.ndarray, given: np.ndarray, labels: int) -> Predict:
+    """`features`: (rows, width), standardized. One penalty for all folds, chosen by cross-validation."""
+    from scipy.special import softmax
+
+    losses = [
+        held_out_loss("single_label_classification", features, given, labels, strength, seed=0)
+        for strength in STRENGTHS
+    ]
+    penalty = STRENGTHS[int(np.argmin(losses))]
+
+    def predict(known: np.ndarray, asked: np.ndarray) -> np.ndarray:
+        return softmax(logistic_regression(features[known], given[known], labels, penalty)(features[asked]), axis=1)
+
+    return predict
 
 
 def thresholds(probabilities: np.ndarray, given: np.ndarray) -> np.ndarray:

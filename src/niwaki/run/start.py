@@ -64,7 +64,7 @@ def check(
         if labels:
             from niwaki.evaluate.label_noise import label_noise
 
-            noise = {"label_noise": label_noise(plan.task)}
+            noise = {"label_noise": label_noise(plan.task, plan.model_folder)}
         return {**plan.to_json(), "estimate": estimate(plan), **noise}
 
 
