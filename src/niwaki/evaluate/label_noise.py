@@ -6,6 +6,7 @@ another label if the probability of that label is at least its mean over the row
 Learning, arXiv 1911.00068). The estimate is only as good as the linear model, so its accuracy is given too.
 """
 
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from niwaki.data.overlap import keys
 from niwaki.evaluate.baselines._dense import Dense
 from niwaki.evaluate.baselines.frozen import Encoder, Frozen
 from niwaki.evaluate.baselines.tfidf import MAX_WEIGHTS, TextFeatures
-from niwaki.models.linear_model import MANY_LABELS, STRENGTHS, held_out_loss, logistic_regression
+from niwaki.models.linear_model import MANY_LABELS, STRENGTHS, best_penalty, logistic_regression
 from niwaki.tasks._data import INPUT_COLUMNS
 from niwaki.tasks._task import Task
 
@@ -101,7 +102,9 @@ def out_of_fold(predict: Predict, given: np.ndarray, folds: np.ndarray, labels: 
         inside, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
         if len(np.unique(given[outside])) < 2:
             raise InputError("label noise: too few rows or labels to estimate it")
-        found[inside] = predict(outside, inside)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # not converged: fine here
+            found[inside] = predict(outside, inside)
     return found
 
 
@@ -123,11 +126,7 @@ def by_vectors(features: np.ndarray, given: np.ndarray, labels: int) -> Predict:
     """`features`: (rows, width), standardized. One penalty for all folds, chosen by cross-validation."""
     from scipy.special import softmax
 
-    losses = [
-        held_out_loss("single_label_classification", features, given, labels, strength, seed=0)
-        for strength in STRENGTHS
-    ]
-    penalty = STRENGTHS[int(np.argmin(losses))]
+    penalty = best_penalty("single_label_classification", features, given, labels, seed=0, tried=STRENGTHS)
 
     def predict(known: np.ndarray, asked: np.ndarray) -> np.ndarray:
         return softmax(logistic_regression(features[known], given[known], labels, penalty)(features[asked]), axis=1)

@@ -4,7 +4,7 @@ features ── standardize ──> logistic regression (labels) or ridge regres
 """
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -91,13 +91,22 @@ def fitted(problem: str, features: np.ndarray, targets: np.ndarray, outputs: int
     """The model with the best penalty, for features that are not standardized."""
     mean, scale = moments(features)
     standard = (features - mean) / scale
+    penalty = best_penalty(problem, standard, targets, outputs, seed, (CONSTANT, *STRENGTHS))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # not converged: fine here
-        tried = (CONSTANT, *STRENGTHS)
-        losses = [held_out_loss(problem, standard, targets, outputs, strength, seed) for strength in tried]
-        model = KINDS[problem][0](standard, targets, outputs, tried[int(np.argmin(losses))])
+        model = KINDS[problem][0](standard, targets, outputs, penalty)
     weight = model.weight / scale
     return Linear(weight.astype(np.float32), (model.bias - weight @ mean).astype(np.float32))
+
+
+def best_penalty(
+    problem: str, features: np.ndarray, targets: np.ndarray, outputs: int, seed: int, tried: Sequence[float]
+) -> float:
+    """The inverse penalty with the smallest held-out loss, for standardized features."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # not converged: fine here
+        losses = [held_out_loss(problem, features, targets, outputs, strength, seed) for strength in tried]
+    return tried[int(np.argmin(losses))]
 
 
 def held_out_loss(
