@@ -85,6 +85,17 @@ def test_only_senses_of_the_lemma_and_its_part_of_speech_are_predicted(sense_inv
     assert kind.values(np.zeros((0, len(labels(4))), np.float32), kind.encode([], tokenizer, 64), [], []) == []
 
 
+def test_prior_weight_scales_the_part_of_the_prior(sense_inventory):
+    """At the word, 2 for "is the first sense" and 1 for the file of the second: 2 · 0.4 is less than 1."""
+    inputs = [Sentence(["bank"], [Target(0, "bank", "noun")])]
+    rows = Senses().encode(inputs, tiny.tokenizer().backend_tokenizer, 64)
+    logits = np.zeros((len(rows.ids.values), len(labels(4))), dtype=np.float32)
+    logits[:, 4 + 14], logits[:, -2] = 1, 2
+    for weight, number in ((1.0, 1), (0.6, 1), (0.4, 2), (0.0, 2)):
+        kind = Senses.with_inventory(lambda: sense_inventory).model_copy(update={"prior_weight": weight})
+        assert kind.values(logits, rows, inputs, []) == [[key("bank", "noun", number)]]
+
+
 def test_word_without_tokens_gets_the_first_sense(sense_inventory):
     kind = Senses.with_inventory(lambda: sense_inventory)
     inputs = [Sentence(["\u200b", "bank"], [Target(0, "bank", "noun")])]
@@ -111,7 +122,8 @@ def test_first_tokens_are_found_in_a_sentence_of_several_windows(sense_inventory
 
 def test_inventory_with_other_dimensions_than_the_network_is_rejected(sense_inventory, tmp_path):
     write(tmp_path, sense_inventory.to_files())
-    assert Senses().load_files(tmp_path, labels(4)).sense_inventory.keys == sense_inventory.keys
+    loaded = Senses(prior_weight=0.5).load_files(tmp_path, labels(4))
+    assert loaded.sense_inventory.keys == sense_inventory.keys and loaded.prior_weight == 0.5
     with pytest.raises(InputError, match="are not of one model"):
         Senses().load_files(tmp_path, labels(5))
     with pytest.raises(InputError, match="was not loaded"):

@@ -91,8 +91,10 @@ class SenseInventory:
         place = POS.index(pos)
         return found[place], found[place + 1]
 
-    def scores(self, vectors: np.ndarray, owners: np.ndarray, senses: np.ndarray) -> np.ndarray:
-        """v · g_s for pairs: (pairs,) of the vectors (n, width) by number and senses by number."""
+    def scores(
+        self, vectors: np.ndarray, owners: np.ndarray, senses: np.ndarray, prior_weight: float = 1.0
+    ) -> np.ndarray:
+        """v · g_s for pairs: (pairs,) of the vectors (n, width) by number and senses by number. `prior_weight` scales the part of the prior."""
         found = np.empty(len(senses), dtype=np.float32)
         codes, dimensions = self.vectors.codes, self.vectors.codes.shape[1]
         for first in range(0, len(senses), 1 << 14):  # a few MB at a time
@@ -100,7 +102,7 @@ class SenseInventory:
             v, s = vectors[owners[piece]], senses[piece]
             gloss = np.einsum("pd,pd->p", v[:, :dimensions], codes[self.row[s]].astype(np.float32)) * self.vectors.scale
             prior = np.einsum("pd,pd->p", v[:, dimensions + LEXFILES :], self.prior[s])
-            found[piece] = gloss + v[np.arange(len(v)), dimensions + self.lexfile[s]] + prior
+            found[piece] = gloss + v[np.arange(len(v)), dimensions + self.lexfile[s]] + prior_weight * prior
         return found
 
     @cached_property

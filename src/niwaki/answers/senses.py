@@ -21,6 +21,7 @@ from niwaki.answers._sense_inventory import labels as vector_labels
 from niwaki.answers.tags import Tags
 from niwaki.core.errors import InputError
 from niwaki.core.json_types import Json
+from niwaki.core.settings import setting
 from niwaki.data.column_names import LEMMAS, POS, TOKENS, known, normalize
 from niwaki.data.wordnet import lemma_of, pos_of
 
@@ -68,6 +69,10 @@ class Senses(AnswerType):
     per_token: ClassVar[bool] = True
     input_description: ClassVar[str] = "a string, a list of words, or a tuple of words, lemmas and parts of speech"
 
+    prior_weight: float = setting(
+        1.0, "what the scores by the senses' frequencies are multiplied by, tuned on validation rows", ge=0, le=1
+    )
+
     _source: Callable[[], SenseInventory] | None = PrivateAttr(None)
 
     @classmethod
@@ -88,7 +93,9 @@ class Senses(AnswerType):
             raise InputError(
                 f"{folder}: the network gives {len(labels)} numbers at a word, the vectors of its senses have {len(expected)}; the files are not of one model"
             )
-        return self.with_inventory(lambda: sense_inventory)
+        kind = self.model_copy()
+        kind._source = lambda: sense_inventory
+        return kind
 
     def __eq__(self, other: object) -> bool:
         """By the settings, as other kinds are: what was opened is no part of them."""
@@ -197,7 +204,8 @@ class Senses(AnswerType):
             return
         owners = np.repeat(places, np.diff(starts))
         pairs = np.concatenate(candidates)
-        scores = np.where(owners >= 0, self.sense_inventory.scores(logits, np.maximum(owners, 0), pairs), 0.0)
+        found = self.sense_inventory.scores(logits, np.maximum(owners, 0), pairs, self.prior_weight)
+        scores = np.where(owners >= 0, found, 0.0)
         for senses, (first, last), place in zip(candidates, pairwise(starts), places, strict=True):
             chances = softmax(scores[first:last]) if last > first else np.zeros(0)
             yield senses, chances if place >= 0 or not len(chances) else np.eye(1, len(chances))[0]
