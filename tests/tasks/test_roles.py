@@ -144,8 +144,8 @@ def test_frequent_and_rare_senses_are_scored_apart(tmp_path):
     test = [row("Ran", "run.02"), row("ran", "run.01"), row("fell", "fall.01"), row("fell", "fall.03")]
     task = Roles(path=folder(tmp_path / "x", train=train, validation=test, test=test))
     rows = task.splits()["test"]
-    asked = [number for number, predicate in enumerate(rows.column("predicate").to_pylist()) if predicate >= 0]
-    assert task.scorer.has_first_sense(rows)[asked].tolist() == [True, False, True, False]
+    requested = [number for number, predicate in enumerate(rows.column("predicate").to_pylist()) if predicate >= 0]
+    assert task.scorer.has_first_sense(rows)[requested].tolist() == [True, False, True, False]
     assert task.scorer.note().endswith("and others: test 2 and 2.")
 
     always_first = [["O", "P"] if at < 0 else ["O", "S-02"] for at in rows.column("predicate").to_pylist()]

@@ -111,12 +111,12 @@ def out_of_fold(predict: Predict, given: np.ndarray, folds: np.ndarray, labels: 
 def by_words(inputs: Sequence[Input], given: np.ndarray, labels: int) -> Predict:
     from sklearn.linear_model import LogisticRegression
 
-    def predict(known: np.ndarray, asked: np.ndarray) -> np.ndarray:
+    def predict(known: np.ndarray, requested: np.ndarray) -> np.ndarray:
         features = TextFeatures(1, MAX_WEIGHTS // labels)
         matrix = features.fit([inputs[row] for row in known.tolist()])
         model = LogisticRegression(C=INVERSE_PENALTY, max_iter=200).fit(matrix, given[known])
-        found = np.zeros((len(asked), labels))
-        found[:, model.classes_] = model.predict_proba(features.transform([inputs[row] for row in asked.tolist()]))
+        found = np.zeros((len(requested), labels))
+        found[:, model.classes_] = model.predict_proba(features.transform([inputs[row] for row in requested.tolist()]))
         return found
 
     return predict
@@ -128,8 +128,8 @@ def by_vectors(features: np.ndarray, given: np.ndarray, labels: int) -> Predict:
 
     penalty = best_penalty("single_label_classification", features, given, labels, seed=0, tried=STRENGTHS)
 
-    def predict(known: np.ndarray, asked: np.ndarray) -> np.ndarray:
-        return softmax(logistic_regression(features[known], given[known], labels, penalty)(features[asked]), axis=1)
+    def predict(known: np.ndarray, requested: np.ndarray) -> np.ndarray:
+        return softmax(logistic_regression(features[known], given[known], labels, penalty)(features[requested]), axis=1)
 
     return predict
 
