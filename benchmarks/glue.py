@@ -51,7 +51,7 @@ def strong_jobs() -> dict[str, Job]:
         "rte": {"epochs": 4, "lr": 5e-5, "start": MNLI, "seeds": 5},
         "stsb": {"epochs": 4, **similarity, "seeds": 3},
         "mrpc": {"epochs": 4, "lr": 1e-4, "start": MNLI, "seeds": 5},
-        "wnli": {"epochs": 2, "lr": 1e-4, "seeds": 5},
+        "wnli": {"recipe": "own_data", "note": "recipe `own_data`", "seeds": 5},
         "cola": {"epochs": 6, "lr": 1e-4, "seeds": 3},
         "qnli": {"epochs": 2, "lr": 5e-5, "start": MNLI, "note": f"{SAMPLE} (9,999 of 104,743)", "seeds": 3},
         "sst2": {"epochs": 1, "lr": 1e-4, "seeds": 3},
@@ -119,7 +119,11 @@ def run(name: str, job: Job, data: str, seeds: int) -> dict[str, Any]:
             run_stage(one, one.stages[0], folder, ledger, lambda: False)
         once(folder / "baseline.json", inputs(plan), lambda: run_baseline(plan, folder, ledger))
         write_json(folder / "comparisons.json", comparisons(plan, folder))
-    settings = {"epochs": job["epochs"], "start": job.get("start", ""), "methods": plan.stages[0].to_json()["methods"]}
+    settings = {
+        "epochs": job.get("epochs"),
+        "start": job.get("start", ""),
+        "methods": plan.stages[0].to_json()["methods"],
+    }
     return {"name": name, "task": task, **settings, "note": job.get("note", ""), **summary(plan, folder)}
 
 

@@ -61,7 +61,9 @@ def before_and_after(rows: Records) -> str:
 def strong_line(after: dict[str, Any], before: dict[str, Any]) -> str:
     baselines = {baseline["kind"]: f"{100 * baseline['value']:.1f}" for baseline in baselines_of(after)}
     values = {name: [100 * value for value in row["glue"]] for name, row in (("before", before), ("after", after))}
-    kept = sum(bool(training["best_step"] == 0) for training in after["training"])
+    kept = sum(
+        training is None or training["best_step"] == 0 for training in after["training"]
+    )  # None: an alternative without training
     cells = [
         after["task"],
         "MNLI" if after["start"] else "MiniLM",
