@@ -55,6 +55,13 @@ def strong_jobs() -> dict[str, Job]:
         "cola": {"epochs": 6, "lr": 1e-4, "seeds": 3},
         "qnli": {"epochs": 2, "lr": 5e-5, "start": MNLI, "note": f"{SAMPLE} (9,999 of 104,743)", "seeds": 3},
         "sst2": {"epochs": 1, "lr": 1e-4, "seeds": 3},
+        "sst2-1000": {
+            "task": "sst2",
+            "recipe": "own_data",
+            "rows": 1000,
+            "note": "recipe `own_data`, 1,000 train rows",
+            "seeds": 3,
+        },
         "qqp": {
             "epochs": 1,
             "lr": 5e-5,
