@@ -86,6 +86,37 @@ def headline() -> str:
     return f"Fine-tuning on few rows is better than a linear model on the frozen encoder in {better} of {len(found)} runs, worse in {worse}; no difference is shown in {len(found) - better - worse}."
 
 
-SECTIONS = (Section("own_data", "Fine-tuning on few rows", own_data),)
+def ensembles(rows: Records) -> str:
+    newest = {(row["dataset"], row["rows"], row["seed"]): row for row in rows}
+    return "\n".join(
+        [
+            "Command: `python benchmarks/ensembles.py DATA [dataset/rows/seed …]`. Three models that differ in their random numbers; the same model trained on the soft labels of one of them (self-distillation) and of all three; and the mean of their weights (`soup`, "
+            "greedy). The difference is to the mean of the three, with its 95 % interval. CPU seconds are those of all stages.",
+            "",
+            "| dataset | rows | seed | three models | self-distilled | from three teachers | soup | differences | CPU s |",
+            "|---|---|---|---|---|---|---|---|---|",
+            *map(ensemble_line, newest.values()),
+        ]
+    )
+
+
+def ensemble_line(row: Record) -> str:
+    scores = {name: f"{100 * value:.1f}" for name, value in row["scores"].items()}
+    cells = [
+        row["dataset"],
+        f"{row['rows']:,}",
+        str(row["seed"]),
+        ", ".join(scores[name] for name in ("one", "two", "three")),
+        *(scores[name] for name in row["pairs"]),
+        "; ".join(gap(pair) for pair in row["pairs"].values()),
+        f"{sum(spent['cpu_seconds'] for spent in row['spent'].values()):.0f}",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+SECTIONS = (
+    Section("own_data", "Fine-tuning on few rows", own_data),
+    Section("ensembles", "Several teachers and self-distillation", ensembles),
+)
 if records.read("own_data"):  # the page exists from the first record on
     PAGE = Page("own_data", "Own data", "Tasks", headline, SECTIONS)
