@@ -198,7 +198,7 @@ class Senses(AnswerType):
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Of each target its candidates and their probabilities. A word that has no token is judged by the order of senses."""
         places = tokens_of(rows, inputs)  # (targets,)
-        candidates = [self._candidates(target) for one in inputs for target in one.targets]
+        candidates = [candidates_of(target, self.sense_inventory) for one in inputs for target in one.targets]
         starts = np.concatenate([[0], np.cumsum([len(one) for one in candidates], dtype=np.int64)])
         if not candidates:
             return
@@ -210,9 +210,11 @@ class Senses(AnswerType):
             chances = softmax(scores[first:last]) if last > first else np.zeros(0)
             yield senses, chances if place >= 0 or not len(chances) else np.eye(1, len(chances))[0]
 
-    def _candidates(self, target: Target) -> np.ndarray:
-        sense_ranges = target.sense_ranges or (self.sense_inventory.candidates(target.lemma, target.pos),)
-        return np.concatenate([np.arange(first, last) for first, last in sense_ranges])
+
+def candidates_of(target: Target, inventory: SenseInventory) -> np.ndarray:
+    """The numbers of the senses that compete."""
+    sense_ranges = target.sense_ranges or (inventory.candidates(target.lemma, target.pos),)
+    return np.concatenate([np.arange(first, last) for first, last in sense_ranges])
 
 
 def tokens_of(rows: EncodedInputs, inputs: Sequence[Input]) -> np.ndarray:
