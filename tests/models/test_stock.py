@@ -1,4 +1,4 @@
-"""BART, Marian and T5 as transformers makes them: read and written alike, cut by the same edits, and given back to it."""
+"""BART, mBART, Marian, T5, mT5 and Flan-T5 as transformers makes them: read and written alike, cut by the same edits, and given back to it."""
 
 import copy
 from pathlib import Path
@@ -46,7 +46,10 @@ EDITS = {
 }
 
 
-@pytest.fixture(scope="module", params=list(stock.CLASSES))
+KINDS = [name for name in stock.CLASSES if name != "mt5"]  # mT5 computes what Flan-T5 does
+
+
+@pytest.fixture(scope="module", params=KINDS)
 def family(request):
     return request.param
 
@@ -122,6 +125,9 @@ def test_steps_with_cached_keys_and_values_equal_transformers(family, model, giv
         ("marian", {"scale_embedding": False}),
         ("bart", {"decoder_attention_heads": 2, "decoder_layers": 1}),
         ("t5", {"d_kv": 8, "num_decoder_layers": 1}),
+        ("flan_t5", {"feed_forward_proj": "gated-silu", "d_kv": 3}),
+        ("mt5", {"feed_forward_proj": "relu"}),
+        ("mbart", {"scale_embedding": False, "decoder_layers": 1}),
     ],
 )
 def test_other_shapes_too(family, changes, tmp_path):
@@ -129,6 +135,23 @@ def test_other_shapes_too(family, changes, tmp_path):
     given = inputs(model)
     wanted = by_transformers(stock.network(family, **changes), given)
     same(step_by_step(model, given), wanted)
+
+
+def test_gradients_equal_those_of_transformers(family, model, given):
+    """Of all tokens, through the packed layers, with padding on the side that is read."""
+    own, other = copy.deepcopy(model), stock.network(family)
+    real = torch.ones_like(given["decoder_input_ids"], dtype=torch.bool)
+    batch = Batch(given, torch.zeros(0), torch.zeros(0), predicted=real)
+    weights = torch.randn(
+        real.shape[0], real.shape[1], other.config.vocab_size, generator=torch.Generator().manual_seed(2)
+    )
+    (forward(own.anatomy, batch).logits.log_softmax(-1) * weights.flatten(0, 1)).sum().backward()
+    (other(**given).logits.log_softmax(-1) * weights).sum().backward()
+    wanted = {name: value.grad for name, value in other.named_parameters() if value.requires_grad}
+    for name, value in own.network.named_parameters():
+        if value.requires_grad:
+            scale = wanted[name].abs().max().clamp(min=1)
+            torch.testing.assert_close(value.grad / scale, wanted[name] / scale, atol=1e-4, rtol=0)
 
 
 def test_trained_network_is_that_of_transformers(family, model, given):
@@ -156,7 +179,8 @@ def test_the_anatomy_finds_every_matrix_and_table_once(model):
     anatomy, network = model.anatomy, model.network
     found = list(anatomy.matrices())
     assert len(found) == len(set(found))
-    assert set(found) == {name for name, module in network.named_modules() if isinstance(module, torch.nn.Linear)}
+    linear = {name for name, module in network.named_modules() if isinstance(module, torch.nn.Linear)}
+    assert {*found, *filter(None, [anatomy.head.final])} == linear
     assert len(anatomy.attentions) == 2 + 2 * 3 and len(anatomy.blocks) == 2 + 3
     assert model.parameters() == sum(
         value.numel() for value in network.state_dict().values()
@@ -174,10 +198,11 @@ def test_it_is_given_back_to_transformers(family, model, given, tmp_path):
 
 
 @pytest.mark.parametrize("name", EDITS)
-def test_a_cut_network_trains_as_it_is_deployed_and_is_loaded_again(model, given, name, tmp_path):
+def test_a_cut_network_trains_as_it_is_deployed_and_is_loaded_again(family, model, given, name, tmp_path):
     cut = model.clone()
     cut.apply_edit(EDITS[name].model_copy(deep=True))
-    assert bool(cut.blueprint.edits) != (name in ("layers", "decoder"))  # how many, a config of transformers tells
+    told = ["layers", "decoder", *(["width"] if family in stock.UNTIED else [])]  # a config of transformers tells them
+    assert bool(cut.blueprint.edits) != (name in told)
     trained, deployed = by_transformers(cut.network, given), step_by_step(cut, given)
     same(deployed, trained)
     assert not torch.allclose(trained, by_transformers(model.network, given), atol=1e-3) or name == "int8"
@@ -260,7 +285,7 @@ def test_onnx_generates_the_same_text_as_torch(model, edits, tmp_path):
     rows = one.tokenize(TEXTS)
     found, wanted = one.logits(rows), other.logits(rows)
     if edits:  # integer products round what they are given
-        assert abs(found[:, 0] - wanted[:, 0]).max() < 2.0
+        assert abs(found[:, 0] - wanted[:, 0]).max() < 3.0
     else:
         assert (found[:, 1:] == wanted[:, 1:]).all() and abs(found[:, 0] - wanted[:, 0]).max() < 1e-4
 

@@ -29,7 +29,7 @@ class Anatomy:
 
     def __init__(self, network: Network, family: type[Family] | None = None) -> None:
         self.network = network
-        own = family or family_of(str(network.config.model_type))
+        own = (family or family_of(str(network.config.model_type))).variant(network.config)
         self.family = own.encoder(network.config)  # of the encoder, where a decoder was put behind one
         self._decoder_paths = own.decoder
 

@@ -19,8 +19,9 @@ def whole_token_tables(anatomy: Anatomy) -> list[str]:
 
 
 def token_tables(anatomy: Anatomy) -> list[str]:
-    """The same; of one that is made of several, these."""
-    return [leaf for path in whole_token_tables(anatomy) for leaf in leaf_paths(anatomy.network, path)]
+    """The same, with an output matrix that is not one of them; of one that is made of several, these."""
+    output = [anatomy.head.final] if anatomy.is_seq2seq and anatomy.head.final else []
+    return [leaf for path in [*whole_token_tables(anatomy), *output] for leaf in leaf_paths(anatomy.network, path)]
 
 
 def embedding_norms(anatomy: Anatomy) -> list[str]:

@@ -159,6 +159,7 @@ class DecoderPaths:
     part: str = "shared_table"  # file in parts/decoders
     has_own_tokenizer: bool = True  # pretrained to generate, with special tokens of its own
     part_without_layers: str = ""  # the same where the config says 0 layers
+    final_norm: str = ""  # behind the last layer, from the network
     begins_with_bos: bool = True  # texts begin with a token of their own, and the decoder with that behind them; else it begins with padding
 
 
@@ -235,6 +236,11 @@ class Family:
     def matrices(cls, network: Network) -> Iterator[str]:
         """Paths of matrices outside of layers, without those of the head."""
         yield from ()
+
+    @classmethod
+    def variant(cls, config: "PretrainedConfig") -> "type[Family]":
+        """The family with the paths of this config, where a key chooses between two kinds of blocks."""
+        return cls
 
     @classmethod
     def encoder(cls, config: "PretrainedConfig") -> "type[Family]":

@@ -69,6 +69,8 @@ def build(values: Json) -> Network:
         network = _builder(head, values["model_type"])(config, attn_implementation=attention())
     except Exception as error:  # noqa: BLE001 - a wrong number in a config can break transformers anywhere
         raise InputError(f"config: describes no network that can be made ({first_line(error)})") from None
+    if values.get("tie_word_embeddings") is False:
+        network.config.tie_word_embeddings = False  # which some classes of transformers forget
     family.adapt_network(network)
     return network
 

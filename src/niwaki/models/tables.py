@@ -118,3 +118,15 @@ def tie_table(network: nn.Module, owner: nn.Module, name: str, borrowers: dict[s
         kind = TiedHead if isinstance(network.get_submodule(path), nn.Linear) else TiedEmbedding
         network.set_submodule(path, kind(owner, name, scale))
     return True
+
+
+def has_own_output(network: Any, path: str, table: Any) -> bool:
+    """Whether the output matrix at a path is not the table of tokens, as the numbers or the config say. transformers ties both at first where
+    a config does not, so the matrix may have to be made."""
+    output = network.get_submodule(path)
+    if output.weight is not table.weight:
+        return not table.weight.is_meta or network.config.tie_word_embeddings is False
+    if network.config.tie_word_embeddings is not False:
+        return False
+    output.weight = nn.Parameter(output.weight.detach().clone())
+    return True

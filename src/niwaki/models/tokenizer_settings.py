@@ -72,7 +72,7 @@ ALLOWED: dict[str, Rule] = {
     **SPECIAL_TOKEN_RULES,
     "added_tokens_decoder": numbered,
     "tokenizer_class": tokenizer_class,
-    "backend": one_of("tokenizers"),
+    "backend": one_of("tokenizers", "custom"),
     "model_max_length": length,
     **dict.fromkeys(("max_length", "max_len", "stride", "pad_to_multiple_of", "pad_token_type_id"), whole(1_000_000)),
     "extra_ids": whole(10_000),

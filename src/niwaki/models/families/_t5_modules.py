@@ -10,7 +10,8 @@ from niwaki.models.family import Network
 def adapt(network: Network) -> None:
     for side in (network.encoder, network.decoder):
         for block in side.block:
-            block.layer[-1].DenseReluDense = Dense(block.layer[-1].DenseReluDense)
+            own = block.layer[-1].DenseReluDense
+            block.layer[-1].DenseReluDense = Gated(own) if network.config.is_gated_act else Dense(own)
         for module in side.modules():
             if hasattr(module, "has_relative_attention_bias"):
                 module.register_forward_pre_hook(whole_bias, with_kwargs=True)
@@ -27,6 +28,17 @@ class Dense(nn.Module):
 
     def forward(self, hidden: Tensor) -> Tensor:
         return self.wo(self.dropout(self.act(self.wi(hidden))))
+
+
+class Gated(nn.Module):
+    """The same of a gated block."""
+
+    def __init__(self, old: Any) -> None:
+        super().__init__()
+        self.wi_0, self.wi_1, self.wo, self.dropout, self.act = old.wi_0, old.wi_1, old.wo, old.dropout, old.act
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        return self.wo(self.dropout(self.act(self.wi_0(hidden)) * self.wi_1(hidden)))
 
 
 def whole_bias(attention: Any, args: tuple, kwargs: dict) -> tuple[tuple, dict]:

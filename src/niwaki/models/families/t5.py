@@ -1,14 +1,16 @@
-"""T5 (Raffel et al. 2020): norms before each block that only scale, one relative position bias a side, unscaled attention."""
+"""T5 (Raffel et al. 2020): norms before each block that only scale, one relative position bias a side, unscaled attention. T5 1.1, Flan-T5 and
+ByT5 are saved as it too; their blocks are gated and their output has numbers of its own."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from niwaki.core.errors import InputError
 from niwaki.models.families._shared_table import SharedTable
-from niwaki.models.family import Config, ConfigKeys, DecoderPaths, InputPaths, LayerPaths, Network, RelativeBias
+from niwaki.models.family import ConfigKeys, DecoderPaths, Family, InputPaths, LayerPaths, Network, RelativeBias
+from niwaki.models.value_rules import Rule, flag
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
+    from transformers import PretrainedConfig
 
 OWN = LayerPaths(
     attention_module="layer.0.SelfAttention",
@@ -89,15 +91,16 @@ class T5(SharedTable):
         begins_with_bos=False,
     )
     relative = FirstLayerBias()
-    tokenizers = ("T5",)
+    tokenizers = ("T5", "ByT5")
+
+    may_untie = True
+    config_rules: ClassVar[dict[str, Rule]] = {"scale_decoder_outputs": flag}
 
     @classmethod
-    def check_config(cls, config: Config) -> None:
-        super().check_config(config)
-        if str(config.get("feed_forward_proj", "relu")).startswith("gated"):
-            raise InputError(
-                "config: a t5 with gated feed-forward blocks (T5 1.1, Flan-T5) is not supported; take one of the first T5, feed_forward_proj = 'relu'"
-            )
+    def variant(cls, config: "PretrainedConfig") -> type[Family]:
+        from niwaki.models.families._gated_t5 import GatedT5
+
+        return GatedT5 if config.is_gated_act else cls
 
     @classmethod
     def adapt_network(cls, network: Network) -> None:

@@ -87,6 +87,7 @@ class Decoder:
         memory = [
             f"{names[id(cross.module)]}.{cross.path(role)}" for _, cross in self.layers for role in ("key", "value")
         ]
+        whole += [self.anatomy.head.final] if self.anatomy.head.final else []
         own = path.startswith(tuple(whole)) and not f"{path}.".startswith(tuple(f"{one}." for one in memory))
         return generated if own else read
 

@@ -15,7 +15,13 @@ class Relative(SharedTable):
 
     def logits(self, hidden: Tensor) -> Tensor:
         decoder = self.network.decoder
-        return self.network.lm_head(decoder.dropout(decoder.final_layer_norm(hidden)) * self.network.model_dim**-0.5)
+        return self.network.lm_head(decoder.dropout(decoder.final_layer_norm(hidden)) * self._scale)
+
+    @property
+    def _scale(self) -> float:
+        """The first T5 divides what its table scores by the root of the hidden size; T5 1.1 and mT5 do not."""
+        is_scaled = getattr(self.network.config, "scale_decoder_outputs", False)
+        return float(self.network.model_dim**-0.5) if is_scaled else 1.0
 
     @property
     def norms(self) -> list[str]:
@@ -23,7 +29,7 @@ class Relative(SharedTable):
 
     @property
     def constants(self) -> list[object]:
-        return [*super().constants, self.network.model_dim]
+        return [*super().constants, self._scale]
 
     def keep_layers(self, keep: list[int]) -> None:
         """The bias moves to the layer that is then the first."""

@@ -1,7 +1,8 @@
-"""A decoder that embeds and scores tokens with the table of its encoder, with positions of its own (BART, Marian)."""
+"""A decoder that embeds and scores tokens with the table of its encoder, with positions of its own (BART, mBART, Marian)."""
 
 from torch import Tensor
 
+from niwaki.models.layer import normed
 from niwaki.models.parts.decoders._decoder import Decoder
 from niwaki.models.parts.inputs.shared_table import embed
 from niwaki.models.tables import TiedEmbedding
@@ -12,7 +13,13 @@ class SharedTable(Decoder):
         return embed(self.network.get_decoder(), ids, first)
 
     def logits(self, hidden: Tensor) -> Tensor:
+        for path in self.norms:
+            hidden = normed(hidden, self.network.get_submodule(path))
         return self.network.lm_head(hidden) + self.network.final_logits_bias
+
+    @property
+    def norms(self) -> list[str]:
+        return [self.paths.final_norm] if self.paths.final_norm else []
 
     def keep_layers(self, keep: list[int]) -> None:
         """transformers finds cached keys and values by the number that each layer holds."""
