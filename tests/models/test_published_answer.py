@@ -47,16 +47,34 @@ def test_it_predicts_and_saves_as_it_is(published, tmp_path):
     assert [one.text for one in Predictor(tmp_path, "torch").predict(texts)] == before
 
 
+def test_a_forced_first_token_is_generated(published, tmp_path):
+    """As of BART for summaries, and of the language of mBART-50."""
+    folder = shutil.copytree(published, tmp_path / "copy")
+    (folder / "generation_config.json").write_text(json.dumps({"forced_bos_token_id": 9, "max_length": 6}))
+    found = Predictor(folder, "torch")
+    assert found.logits(found.tokenize(["the film"]))[0, 1] == 9
+    (folder / "generation_config.json").write_text(json.dumps({"forced_bos_token_id": 10**6, "max_length": 6}))
+    with pytest.raises(InputError, match="1000000 is named as a special token"):
+        Predictor(folder, "torch")
+
+
 def test_other_models_are_left_as_they_are(bert_folder):
     config = read(bert_folder)
     assert with_published_answer(bert_folder, config) is config
 
 
 @pytest.mark.parametrize(
-    "values", [{"num_beams": "x"}, {"num_beams": 2.5}, {"max_length": [1]}, {"length_penalty": "1"}]
+    "values",
+    [
+        {"num_beams": "x"},
+        {"num_beams": 2.5},
+        {"max_length": [1]},
+        {"length_penalty": "1"},
+        {"forced_bos_token_id": "1"},
+    ],
 )
 def test_settings_that_are_no_numbers_are_rejected(published, values, tmp_path):
     folder = shutil.copytree(published, tmp_path / "copy")
     (folder / "generation_config.json").write_text(json.dumps(values))
-    with pytest.raises(InputError, match="must be numbers"):
+    with pytest.raises(InputError, match="must be (numbers|the id of one token)"):
         Predictor(folder, "torch")

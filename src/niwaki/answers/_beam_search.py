@@ -74,6 +74,7 @@ class SearchSettings:
     end: int = END  # what it ends with
     suppress_tokens: tuple[int, ...] = (PAD, START, UNKNOWN)  # never generated
     renormalize: bool = False  # probabilities are those among the other tokens
+    first: int | None = None  # token that is always generated first, e.g. that of a language
 
     @property
     def greedy(self) -> "SearchSettings":
@@ -138,6 +139,9 @@ def _permitted(ahead: np.ndarray, going: Hypotheses, how: SearchSettings, left: 
         rest = 1.0 - np.exp(ahead[:, :, suppressed].astype(np.float64)).sum(axis=2, keepdims=True)
         ahead -= np.log(np.maximum(rest, np.finfo(np.float32).tiny)).astype(ahead.dtype)
     ahead[:, :, suppressed] = IMPOSSIBLE
+    if how.first is not None and going.tokens.shape[2] == 1:
+        ahead[:] = IMPOSSIBLE
+        ahead[:, :, how.first] = 0.0
     if how.grammar is None:
         return ahead
     for row, states in zip(ahead, going.states, strict=True):

@@ -54,6 +54,8 @@ class Text(OneText):
     suppress_tokens: list[int] = setting([PAD, START, UNKNOWN], "tokens that are never generated")
     renormalize: bool = setting(False, "whether probabilities are those among the tokens that may be generated")
 
+    first: int | None = setting(None, "token that is always generated first, e.g. that of a language", ge=0)
+
     architecture: ClassVar[str] = "ConditionalGeneration"
 
     _loaded: "LoadedFiles | None" = PrivateAttr(None)
@@ -70,7 +72,8 @@ class Text(OneText):
         """The answer type with the tokenizer and the grammar in these files."""
         target = read_target(files[TARGET], where)
         size, grammar = target.get_vocab_size(), None
-        for token in (self.start, self.end, *self.suppress_tokens):
+        first = [] if self.first is None else [self.first]
+        for token in (self.start, self.end, *self.suppress_tokens, *first):
             if not 0 <= token < size:
                 raise InputError(
                     f"{Path(where) / TARGET}: has {size} tokens, and {token} is named as a special token (niwaki_answer)"
@@ -99,6 +102,7 @@ class Text(OneText):
             self.end,
             tuple(self.suppress_tokens),
             self.renormalize,
+            self.first,
         )
 
     def values(

@@ -46,12 +46,16 @@ def _search(folder: Path, longest: int) -> Json:
     if not isinstance(values, dict):
         raise InputError(f"{path}: must be a table")
     beam, penalty = values.get("num_beams") or 1, values.get("length_penalty")
+    first = values.get("forced_bos_token_id")
     most = values.get("max_new_tokens") or values.get("max_length") or longest
     penalty = 1.0 if penalty is None else penalty
     if type(beam) is not int or type(most) is not int or isinstance(penalty, bool | str | list | dict):
         raise InputError(f"{path}: num_beams, max_length and length_penalty must be numbers")
+    if first is not None and (type(first) is not int or first < 0):
+        raise InputError(f"{path}: forced_bos_token_id must be the id of one token")
     search = {"beam": beam, "length_penalty": penalty, "max_new_tokens": min(most, longest)}
-    return {**search, "renormalize": values.get("renormalize_logits") is True}
+    forced = {} if first is None else {"first": first}
+    return {**search, **forced, "renormalize": values.get("renormalize_logits") is True}
 
 
 def published_files(folder: Path, config: Json) -> dict[str, bytes]:

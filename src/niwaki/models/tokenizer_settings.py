@@ -76,6 +76,7 @@ ALLOWED: dict[str, Rule] = {
     "model_max_length": length,
     **dict.fromkeys(("max_length", "max_len", "stride", "pad_to_multiple_of", "pad_token_type_id"), whole(1_000_000)),
     "extra_ids": whole(10_000),
+    **dict.fromkeys(("src_lang", "tgt_lang"), token),
     **dict.fromkeys(("padding_side", "truncation_side"), one_of("left", "right")),
     "truncation_strategy": one_of("longest_first", "only_first", "only_second", "do_not_truncate"),
     "errors": one_of("replace", "strict", "ignore"),
