@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time __getattr__ impo
     from niwaki.api import distill as distill
     from niwaki.api import load as load
     from niwaki.api import run as run
+    from niwaki.api import trim as trim
     from niwaki.api import write_peft as write_peft
     from niwaki.estimators import Classifier as Classifier
     from niwaki.estimators import Encoder as Encoder
@@ -36,6 +37,7 @@ __all__ = [
     "load",
     "meter",
     "run",
+    "trim",
     "write_peft",
 ]
 

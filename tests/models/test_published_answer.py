@@ -76,5 +76,5 @@ def test_other_models_are_left_as_they_are(bert_folder):
 def test_settings_that_are_no_numbers_are_rejected(published, values, tmp_path):
     folder = shutil.copytree(published, tmp_path / "copy")
     (folder / "generation_config.json").write_text(json.dumps(values))
-    with pytest.raises(InputError, match="must be (numbers|the id of one token)"):
+    with pytest.raises(InputError, match=r"must be (numbers|the id of one token)"):
         Predictor(folder, "torch")

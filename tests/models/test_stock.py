@@ -9,7 +9,6 @@ import transformers
 
 import stock
 from niwaki.answers.text import TARGET, Text
-from niwaki.core.errors import InputError
 from niwaki.engines.export import write_graph
 from niwaki.engines.graph_rules import DECODER, ENCODER
 from niwaki.engines.predictor import Predictor
@@ -23,7 +22,6 @@ from niwaki.models.edits.int8 import Int8
 from niwaki.models.edits.layers import Layers
 from niwaki.models.edits.narrow import Narrow
 from niwaki.models.edits.share import Share
-from niwaki.models.edits.vocabulary import Vocabulary
 from niwaki.models.forward import Batch, forward, position_bias
 from niwaki.models.generation import generate
 from niwaki.models.head import Head
@@ -201,8 +199,12 @@ def test_it_is_given_back_to_transformers(family, model, given, tmp_path):
 def test_a_cut_network_trains_as_it_is_deployed_and_is_loaded_again(family, model, given, name, tmp_path):
     cut = model.clone()
     cut.apply_edit(EDITS[name].model_copy(deep=True))
-    told = ["layers", "decoder", *(["width"] if family in stock.UNTIED else [])]  # a config of transformers tells them
-    assert bool(cut.blueprint.edits) != (name in told)
+    stock_edits = [
+        "layers",
+        "decoder",
+        *(["width"] if family in stock.UNTIED else []),
+    ]  # configs of transformers can state them
+    assert bool(cut.blueprint.edits) != (name in stock_edits)
     trained, deployed = by_transformers(cut.network, given), step_by_step(cut, given)
     same(deployed, trained)
     assert not torch.allclose(trained, by_transformers(model.network, given), atol=1e-3) or name == "int8"
@@ -257,11 +259,6 @@ def test_int8_packs_one_table_for_all_that_use_it(model):
     large = [name for name, value in state.items() if value.ndim > 1 and value.dtype == torch.float32]
     assert all("relative" in name or name == "final_logits_bias" for name in large)
     assert cut.parameters() == sum(value.numel() for value in state.values())
-
-
-def test_a_shared_vocabulary_cannot_be_trimmed(model):
-    with pytest.raises(InputError, match="a seq2seq model with one vocabulary for source and target keeps all of it"):
-        model.clone().apply_edit(Vocabulary(keep=10))
 
 
 def deployed(model, folder: Path, **how) -> Path:

@@ -14,6 +14,7 @@ from niwaki.api.loading import load, load_language_model
 from niwaki.api.neighbours import nearest
 from niwaki.api.prediction import predict_file
 from niwaki.api.tokenizer_training import tokenizer
+from niwaki.api.trimming import trim
 from niwaki.run.add_head import add_head
 from niwaki.run.start import RUNS, check, run
 
@@ -34,5 +35,6 @@ __all__ = [
     "run",
     "sensitivity",
     "tokenizer",
+    "trim",
     "write_peft",
 ]

@@ -29,9 +29,9 @@ class Anatomy:
 
     def __init__(self, network: Network, family: type[Family] | None = None) -> None:
         self.network = network
-        own = (family or family_of(str(network.config.model_type))).variant(network.config)
+        own = family or family_of(str(network.config.model_type))
         self.family = own.encoder(network.config)  # of the encoder, where a decoder was put behind one
-        self._decoder_paths = own.decoder
+        self._decoder_paths = self.family.decoder or own.decoder
 
     @property
     def trunk(self) -> Any:
@@ -161,6 +161,11 @@ class Anatomy:
 def reads_one_vector(anatomy: Anatomy) -> bool:
     """Whether the head reads one vector of a text, and the network has layers."""
     return bool(anatomy.layers) and not anatomy.is_seq2seq and not anatomy.per_token
+
+
+def shares_vocabulary(anatomy: Anatomy) -> bool:
+    """Whether a decoder reads and generates the tokens of the input."""
+    return anatomy.decoder is not None and anatomy.decoder.paths.has_own_tokenizer
 
 
 def anatomy_of(network: Network) -> Anatomy:

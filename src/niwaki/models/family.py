@@ -143,6 +143,7 @@ class ConfigKeys:
     also_hidden_size: tuple[str, ...] = ()  # further keys that state the hidden size
     key_heads: str = ""  # where several heads may share the keys and values of one
     positions: str = "max_position_embeddings"
+    also_vocabulary_size: tuple[str, ...] = ()  # further keys that state the number of tokens
 
 
 @dataclass(frozen=True)
@@ -238,13 +239,8 @@ class Family:
         yield from ()
 
     @classmethod
-    def variant(cls, config: "PretrainedConfig") -> "type[Family]":
-        """The family with the paths of this config, where a key chooses between two kinds of blocks."""
-        return cls
-
-    @classmethod
     def encoder(cls, config: "PretrainedConfig") -> "type[Family]":
-        """The family of the layers that read: another one where a decoder was put behind it."""
+        """The family of the layers that read: another one where a decoder was put behind it, or where a key chooses the kind of blocks."""
         return cls
 
 

@@ -42,8 +42,8 @@ from niwaki.models.trunk import check_trunk, is_of_head, with_head
 
 BLUEPRINT = "blueprint.json"
 EXTRA_CONFIG_KEYS = (
-    "pad_token_id",
-    "sep_token_id",
+    *("pad_token_id", "sep_token_id", "bos_token_id", "eos_token_id"),
+    *("decoder_start_token_id", "forced_bos_token_id", "forced_eos_token_id"),
     "niwaki_max_tokens",
     "niwaki_answer",
     "niwaki_pooling",

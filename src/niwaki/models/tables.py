@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from niwaki.models.family import Network
 from niwaki.models.packed.factored import FactoredTable
 from niwaki.models.packed.int8 import Int8Embedding
 
@@ -120,7 +121,7 @@ def tie_table(network: nn.Module, owner: nn.Module, name: str, borrowers: dict[s
     return True
 
 
-def has_own_output(network: Any, path: str, table: Any) -> bool:
+def has_own_output(network: Network, path: str, table: nn.Embedding) -> bool:
     """Whether the output matrix at a path is not the table of tokens, as the numbers or the config say. transformers ties both at first where
     a config does not, so the matrix may have to be made."""
     output = network.get_submodule(path)

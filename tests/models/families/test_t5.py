@@ -51,7 +51,7 @@ def test_the_bias_outlives_the_layer_it_lay_in(network):
 
 @pytest.mark.parametrize("stated", [{"tie_word_embeddings": False}, {"scale_decoder_outputs": False}, {}])
 def test_an_output_of_its_own_is_found_whatever_the_config_says(stated, tmp_path):
-    """transformers 4 states it by `tie_word_embeddings`, 5 by `scale_decoder_outputs`, and both are said to be of the logits' scale."""
+    """transformers 4 states it by `tie_word_embeddings`, 5 by `scale_decoder_outputs`, and transformers reads both as the scale of the logits."""
     folder = stock.folder("flan_t5", tmp_path / "published")
     values = json.loads((folder / "config.json").read_text())
     del values["tie_word_embeddings"]

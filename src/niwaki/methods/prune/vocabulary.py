@@ -5,8 +5,10 @@ Cost: one pass of the tokenizer over the texts. Rare words are then split into s
 `all_characters` is off.
 """
 
+from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Requirements, Reshapes
+from niwaki.models.anatomy import shares_vocabulary
 from niwaki.models.edits.vocabulary import Vocabulary as VocabularyEdit
 from niwaki.models.model import Model
 from niwaki.tokenization.trimming import trimmed, used_tokens
@@ -20,6 +22,11 @@ class Vocabulary(Method, Reshapes):
 
     def dry_prepare(self, model: Model) -> Model:
         """The texts decide how many tokens stay; the skeleton loses one."""
+        if shares_vocabulary(model.anatomy):
+            raise InputError(
+                "vocabulary: source and target share one vocabulary, by which the rows are encoded; trim the model before the recipe "
+                "(niwaki trim MODEL TEXTS --targets TARGETS) and leave 'vocabulary' out"
+            )
         model.apply_edit(VocabularyEdit(keep=max(1, model.anatomy.tokens.num_embeddings - 1)))
         return model
 

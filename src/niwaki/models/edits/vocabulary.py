@@ -1,7 +1,7 @@
 """Keeps some rows of the token table. The tokenizer is trimmed with it (see `niwaki.tokenization.trimming`)."""
 
 from niwaki.core.errors import InputError
-from niwaki.models.anatomy import Anatomy, Network
+from niwaki.models.anatomy import Anatomy, Network, shares_vocabulary
 from niwaki.models.edit import Edit, reject_language_model, resolve_indices
 from niwaki.models.embedding_tables import whole_token_tables
 from niwaki.models.slicing import cut_table
@@ -21,7 +21,10 @@ class Vocabulary(Edit):
         renumber_special_tokens(network, anatomy, keep)
         for path in list(anatomy.inputs.vocabulary_tables):
             network.set_submodule(path, cut_table(network.get_submodule(path), rows=keep))
-        network.config.vocab_size = len(keep)
+        if shares_vocabulary(anatomy) and anatomy.decoder is not None:
+            anatomy.decoder.keep_tokens(keep)
+        for key in ("vocab_size", *anatomy.family.keys.also_vocabulary_size):
+            setattr(network.config, key, len(keep))
 
     def for_blueprint(self) -> "Vocabulary":
         return Vocabulary(keep=self.keep if isinstance(self.keep, int) else len(self.keep))
@@ -31,7 +34,7 @@ def renumber_special_tokens(network: Network, anatomy: Anatomy, keep: list[int])
     """Update the special token ids in the config. Families that count positions from the padding token must keep its id."""
     config = network.config
     for name in anatomy.family.special_token_keys:
-        token = getattr(config, name)
+        token = getattr(config, name, None)
         new_id = keep.index(int(token)) if token in keep else None
         if anatomy.family.inputs.skipped_positions and new_id != token:
             raise InputError(

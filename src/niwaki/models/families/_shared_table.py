@@ -11,6 +11,10 @@ OUTPUT = "lm_head"
 class SharedTable(Family):
     head = HeadPaths(per_token=False, final=OUTPUT)
     borrowers: ClassVar[tuple[str, ...]]  # where transformers has modules of their own around the table
+    special_token_keys = (
+        *("pad_token_id", "bos_token_id", "eos_token_id"),
+        *("decoder_start_token_id", "forced_bos_token_id", "forced_eos_token_id"),
+    )
     may_untie: ClassVar[bool] = False  # whether the output matrix may have numbers of its own
 
     @classmethod

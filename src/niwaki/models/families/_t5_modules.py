@@ -22,7 +22,7 @@ class Dense(nn.Module):
     """The feed-forward block with its parts under their names. transformers' own asks its last matrix for its weights, which a
     packed one does not have as it wants them."""
 
-    def __init__(self, old: Any) -> None:
+    def __init__(self, old: Network) -> None:
         super().__init__()
         self.wi, self.wo, self.dropout, self.act = old.wi, old.wo, old.dropout, old.act
 
@@ -33,7 +33,7 @@ class Dense(nn.Module):
 class Gated(nn.Module):
     """The same of a gated block."""
 
-    def __init__(self, old: Any) -> None:
+    def __init__(self, old: Network) -> None:
         super().__init__()
         self.wi_0, self.wi_1, self.wo, self.dropout, self.act = old.wi_0, old.wi_1, old.wo, old.dropout, old.act
 

@@ -13,6 +13,7 @@ class Marian(Bart):
     inputs = replace(Bart.inputs, norms=())
     tokenizers = ("Marian",)
     first_position = 0
+    keys = replace(Bart.keys, also_vocabulary_size=("decoder_vocab_size",))
 
     @classmethod
     def check_config(cls, config: Config) -> None:

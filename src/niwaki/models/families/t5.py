@@ -97,7 +97,7 @@ class T5(SharedTable):
     config_rules: ClassVar[dict[str, Rule]] = {"scale_decoder_outputs": flag}
 
     @classmethod
-    def variant(cls, config: "PretrainedConfig") -> type[Family]:
+    def encoder(cls, config: "PretrainedConfig") -> type[Family]:
         from niwaki.models.families._gated_t5 import GatedT5
 
         return GatedT5 if config.is_gated_act else cls

@@ -65,6 +65,9 @@ class Decoder:
         self.network.set_submodule(self.paths.layer_list, nn.ModuleList([modules[number] for number in keep]))
         setattr(self.network.config, self.paths.depth_key, len(keep))
 
+    def keep_tokens(self, keep: list[int]) -> None:
+        """These tokens can be generated, of those of the input stage; called where both have one vocabulary."""
+
     @property
     def token_tables(self) -> list[str]:
         """Paths of embedding tables other than those of the input stage: one vector per token,"""

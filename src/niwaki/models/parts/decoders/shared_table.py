@@ -5,6 +5,7 @@ from torch import Tensor
 from niwaki.models.layer import normed
 from niwaki.models.parts.decoders._decoder import Decoder
 from niwaki.models.parts.inputs.shared_table import embed
+from niwaki.models.slicing import cut_linear
 from niwaki.models.tables import TiedEmbedding
 
 
@@ -20,6 +21,14 @@ class SharedTable(Decoder):
     @property
     def norms(self) -> list[str]:
         return [self.paths.final_norm] if self.paths.final_norm else []
+
+    def keep_tokens(self, keep: list[int]) -> None:
+        """The table is the input stage's."""
+        bias, output = getattr(self.network, "final_logits_bias", None), self.anatomy.head.final
+        if bias is not None:
+            self.network.final_logits_bias = bias[:, keep].clone()
+        if output:
+            self.network.set_submodule(output, cut_linear(self.network.get_submodule(output), outputs=keep))
 
     def keep_layers(self, keep: list[int]) -> None:
         """transformers finds cached keys and values by the number that each layer holds."""

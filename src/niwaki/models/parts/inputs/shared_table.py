@@ -7,7 +7,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from niwaki.core.errors import InputError
 from niwaki.models.parts.inputs._inputs import Inputs
 from niwaki.models.tables import Positions
 
@@ -29,12 +28,6 @@ class SharedTable(Inputs):
     @property
     def norms(self) -> list[str]:
         return list(self.paths.norms)
-
-    @property
-    def vocabulary_tables(self) -> list[str]:
-        raise InputError(
-            "vocabulary: a seq2seq model with one vocabulary for source and target keeps all of it; leave 'vocabulary' out"
-        )
 
 
 def embed(side: Any, ids: Tensor, first: Tensor | int) -> Tensor:
