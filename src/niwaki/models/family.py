@@ -198,6 +198,7 @@ class Family:
     tokenizers: ClassVar[tuple[str, ...]] = ()  # transformers' classes without `TokenizerFast`
     in_transformers: ClassVar[bool] = True  # else the network is niwaki's own
     config_rules: ClassVar[dict[str, Callable[[Any], bool]]] = {}  # further keys of its configs, and what they may be
+    fresh_config: ClassVar[Config] = {}  # values for networks from scratch that are not transformers' defaults
 
     @classmethod
     def register_networks(cls) -> None:
@@ -268,6 +269,13 @@ def family_of(model_type: str) -> type[Family]:
 
 def is_known(model_type: object) -> bool:
     return isinstance(model_type, str) and _file_name(model_type) in FAMILIES
+
+
+def model_type_of(name: str) -> str:
+    """What transformers' configs call the family of a file name: `deberta-v2` for `deberta_v2`."""
+    from transformers import CONFIG_MAPPING
+
+    return name if name in CONFIG_MAPPING or not family_of(name).in_transformers else name.replace("_", "-")
 
 
 def _file_name(model_type: str) -> str:

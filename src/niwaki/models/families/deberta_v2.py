@@ -47,6 +47,7 @@ class DebertaV2(Bert):
     )
     keys = ConfigKeys(also_hidden_size=("pooler_hidden_size",))
     tokenizers: ClassVar[tuple[str, ...]] = ("DebertaV2",)
+    fresh_config: ClassVar[Config] = {**SUPPORTED, "pos_att_type": ["c2p", "p2c"], "position_buckets": 256}
     config_rules: ClassVar[dict[str, Rule]] = {
         **dict.fromkeys(("relative_attention", "position_biased_input", "share_att_key", "legacy"), flag),
         "max_relative_positions": whole(MOST_POSITIONS, -1),
