@@ -4,7 +4,7 @@ One file in `families/` for each, named as transformers names the `model_type`. 
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -144,6 +144,7 @@ class ConfigKeys:
     key_heads: str = ""  # where several heads may share the keys and values of one
     positions: str = "max_position_embeddings"
     also_vocabulary_size: tuple[str, ...] = ()  # further keys that state the number of tokens
+    fresh: Config = field(default_factory=dict)  # values of a network from scratch that are not transformers' defaults
 
 
 @dataclass(frozen=True)
@@ -198,7 +199,6 @@ class Family:
     tokenizers: ClassVar[tuple[str, ...]] = ()  # transformers' classes without `TokenizerFast`
     in_transformers: ClassVar[bool] = True  # else the network is niwaki's own
     config_rules: ClassVar[dict[str, Callable[[Any], bool]]] = {}  # further keys of its configs, and what they may be
-    fresh_config: ClassVar[Config] = {}  # values for networks from scratch that are not transformers' defaults
 
     @classmethod
     def register_networks(cls) -> None:

@@ -111,7 +111,7 @@ class FromScratch(Method, Reshapes):
         return {
             **{key: own[key] for key in HEAD_KEYS if own.get(key) is not None},
             **sizes,
-            **family.fresh_config,
+            **family.keys.fresh,
             "model_type": model_type_of(self.family),
             "architectures": [f"AnyFor{model.anatomy.head.architecture}"],
             "vocab_size": vocabulary_size,
