@@ -1,4 +1,4 @@
-"""What is said before a run starts."""
+"""Remarks on rows and vocabularies before a run starts."""
 
 from dataclasses import dataclass, field
 
