@@ -46,13 +46,18 @@ def align(
         )
     if out:
         require_writable(Path(out).parent)
-    tables = [table.read(Path(path), limit) for path in (source, target)]
+    first, second = (table.read(Path(path), limit) for path in (source, target))
     settings = Settings(method, center, csls, self_learning)
-    return _aligned(tables, _pairs(dictionary, *tables)[: seeds or None], settings, test, changes, out)
+    return _aligned((first, second), _pairs(dictionary, first, second)[: seeds or None], settings, test, changes, out)
 
 
 def _aligned(
-    tables: "list[WordVectors]", pairs: "Pairs", settings: "Settings", test: str | Path, changes: int, out: str | Path
+    tables: "tuple[WordVectors, WordVectors]",
+    pairs: "Pairs",
+    settings: "Settings",
+    test: str | Path,
+    changes: int,
+    out: str | Path,
 ) -> Json:
     from niwaki.core import log
     from niwaki.vectors import alignment
