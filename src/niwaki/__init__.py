@@ -10,11 +10,13 @@ model = niwaki.load("runs/rotten_tomatoes")
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # for type checkers and editors; at run time __getattr__ imports them on first use
+    from niwaki.api import EncoderCache as EncoderCache
     from niwaki.api import add_head as add_head
     from niwaki.api import check as check
     from niwaki.api import compress as compress
     from niwaki.api import distill as distill
     from niwaki.api import load as load
+    from niwaki.api import load_heads as load_heads
     from niwaki.api import run as run
     from niwaki.api import trim as trim
     from niwaki.api import write_peft as write_peft
@@ -28,6 +30,7 @@ ESTIMATORS = ("Classifier", "Encoder", "Regressor")
 __all__ = [
     "Classifier",
     "Encoder",
+    "EncoderCache",
     "Regressor",
     "__version__",
     "add_head",
@@ -35,6 +38,7 @@ __all__ = [
     "compress",
     "distill",
     "load",
+    "load_heads",
     "meter",
     "run",
     "trim",
