@@ -35,6 +35,13 @@ def test_what_was_used_least_recently_leaves_memory_first():
         cache.get_or_compute("b", never)
 
 
+def test_clearing_empties_the_memory():
+    cache = EncoderCache()
+    cache.get_or_compute("a", lambda: entry(1))
+    cache.clear()
+    assert cache.used_bytes == 0 and cache.get_or_compute("a", lambda: entry(2))["tokens"][0, 0] == 2
+
+
 def test_an_entry_larger_than_the_memory_is_returned_and_not_stored():
     cache = EncoderCache(memory_bytes=256)
     cache.get_or_compute("small", lambda: entry(1))

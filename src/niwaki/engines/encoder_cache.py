@@ -57,6 +57,12 @@ class EncoderCache:
                 self.hits += 1
         return other.result() if other is not None else self._fill(key, compute, mine)
 
+    def clear(self) -> None:
+        """Empties the memory; the folder stays."""
+        with self._lock:
+            self._entries.clear()
+            self.used_bytes = 0
+
     def _fill(self, key: str, compute: Callable[[], Readings], waiting: "Future[Readings]") -> Readings:
         try:
             found = self._from_disk(key)

@@ -128,8 +128,11 @@ class Heads(Predictor):
     def _pool(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(self.threads, thread_name_prefix="niwaki-heads")
 
+    def take_alike(self) -> bool:
+        """Whether all heads take the same inputs, so that all can answer one text."""
+        return len({one.answer_type.input_description for one in self.heads.values()}) == 1
+
     def _check_alike(self) -> None:
-        """All heads must take the same inputs to answer the same text."""
         kinds = {name: one.answer_type.input_description for name, one in self.heads.items()}
         first = next(iter(kinds))
         for name, kind in kinds.items():

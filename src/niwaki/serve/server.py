@@ -42,7 +42,8 @@ def serve(models: Sequence[str], settings: ServeSettings, on_ready: OnReady | No
     sources = sources_of(models)
     raise_open_files()
     with listening_socket(settings.host, settings.port) as listener:
-        dispatcher = Dispatcher(lambda: WorkerProcess(sources, settings.engine, settings.threads), settings)
+        given = sources, settings.engine, settings.threads, settings.cache_bytes
+        dispatcher = Dispatcher(lambda: WorkerProcess(*given), settings)
         try:
             dispatcher.start()
             serving = Serving(settings, dispatcher, Metrics(dispatcher))
