@@ -80,7 +80,7 @@ class SharedTrunk:
     def readings(self, encoder: Encoder, inputs: "Mapping[str, Tensor]") -> Readings:
         """What the heads of an encoder read of one sequence (1, tokens)."""
         digest = hashlib.sha256(f"{encoder.digest} {sorted(encoder.readings)}\n".encode())
-        for name, value in inputs.items():
+        for name, value in sorted(inputs.items()):
             digest.update(f"{name} {tuple(value.shape)}\n".encode() + value.numpy().tobytes())
         return self.cache.get_or_compute(digest.hexdigest(), lambda: self._encode(encoder, inputs))
 
@@ -94,7 +94,7 @@ class SharedTrunk:
             found = {WHOLE: run(encoder.anatomy, inputs, {})}
         else:
             found = encode(encoder.anatomy, inputs, encoder.readings)
-        return {name: np.ascontiguousarray(states.float().numpy()) for name, states in found.items()}
+        return {name: np.ascontiguousarray(states.detach().float().numpy()) for name, states in found.items()}
 
 
 class HeadRuntime(Torch):

@@ -75,3 +75,12 @@ def head_logits(anatomy: "Anatomy", found: Tensor) -> Tensor:
         logits: Tensor = head.forward(found)
         return logits[anatomy.inputs.prompt_tokens :]
     return head.forward(found[None])
+
+
+def logits_of_final(anatomy: "Anatomy", hidden: Tensor, mask: Tensor) -> Tensor:
+    """What a head without `mix` makes of the last hidden states (batch, tokens, hidden) of several sequences."""
+    head = anatomy.head
+    if head.per_token:
+        return head.forward(hidden)
+    pooled = head.pool(hidden, mask) if head.pools else hidden[:, 0]
+    return head.forward(pooled[:, None])
