@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time __getattr__ impo
     from niwaki.api import distill as distill
     from niwaki.api import load as load
     from niwaki.api import load_heads as load_heads
+    from niwaki.api import merge as merge
     from niwaki.api import run as run
     from niwaki.api import trim as trim
     from niwaki.api import write_peft as write_peft
@@ -39,6 +40,7 @@ __all__ = [
     "distill",
     "load",
     "load_heads",
+    "merge",
     "meter",
     "run",
     "trim",

@@ -12,6 +12,7 @@ from niwaki.api.evaluation import evaluate
 from niwaki.api.exporting import export, write_peft
 from niwaki.api.heads import head_name, load_heads
 from niwaki.api.loading import load, load_language_model
+from niwaki.api.merging import merge
 from niwaki.api.neighbours import nearest
 from niwaki.api.prediction import predict_file
 from niwaki.api.tokenizer_training import tokenizer
@@ -35,6 +36,7 @@ __all__ = [
     "load",
     "load_heads",
     "load_language_model",
+    "merge",
     "nearest",
     "predict_file",
     "run",

@@ -25,7 +25,9 @@ class Alternative(Settings):
 class FurtherTask(Settings):
     """A task that a stage trains next to the recipe's."""
 
-    name: str = setting(..., "name of its head, saved as heads/<name> of the stage's model", pattern=f"^{NAME.pattern}$")
+    name: str = setting(
+        ..., "name of its head, saved as heads/<name> of the stage's model", pattern=f"^{NAME.pattern}$"
+    )
     task: str = setting("classification", "name of a task")
     data: Json = setting({}, "settings of the task")
     weight: float = setting(1.0, "factor of its loss", gt=0)
