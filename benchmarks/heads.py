@@ -1,6 +1,6 @@
 """Measures heads on a shared trunk: `python benchmarks/heads.py [DELTAS]`.
 
-On MiniLM-L6 with random heads and random LoRA deltas, one thread, texts of rotten_tomatoes, all contenders in turns (medians of the rounds):
+On MiniLM-L6 with random heads and random LoRA deltas, one thread, texts of rotten_tomatoes, all contenders in turns (medians of the rounds, processor seconds):
 one head and nine, encoder outputs from the cache, and batches in which every row has another delta next to batches of a single one.
 Appends one record to results/heads.jsonl.
 """
@@ -66,15 +66,15 @@ def copy_heads(home: Path, count: int) -> None:
 
 
 def seconds_of(contenders: dict[str, Callable[[], object]], prepare: Callable[[], None]) -> dict[str, float]:
-    """The median time of each, run in turns; `prepare` runs before each and is not timed."""
+    """The median processor time of each, run in turns; `prepare` runs before each and is not timed."""
     times: dict[str, list[float]] = {name: [] for name in contenders}
     for _ in range(ROUNDS):
         for name, run in contenders.items():
             if not name.startswith("cached"):
                 prepare()
-            began = time.perf_counter()
+            began = time.process_time()
             run()
-            times[name].append(time.perf_counter() - began)
+            times[name].append(time.process_time() - began)
     return {name: statistics.median(found) for name, found in times.items()}
 
 
@@ -115,10 +115,10 @@ def measure_fetch(heads: Heads, texts: list[str]) -> float:
     calls = heads.trunk.encoder_calls
     times = []
     for _ in range(ROUNDS):
-        began = time.perf_counter()
+        began = time.process_time()
         for one in inputs:
             heads.trunk.readings(runtime.encoder, one)
-        times.append((time.perf_counter() - began) / len(inputs))
+        times.append((time.process_time() - began) / len(inputs))
     assert heads.trunk.encoder_calls == calls, "all outputs come from the cache"
     return min(times)
 

@@ -124,6 +124,7 @@ def describe(model: Predictor) -> Json:
         "engine": model.engine,
         "folder": str(model.folder),
         "max_tokens": model.max_tokens,
+        **({"steps": step_names(model)} if isinstance(model, Cascade) else {}),
         "process": os.getpid(),
         "warm_up": {
             "characters": sum(map(len, inputs)),
@@ -132,6 +133,11 @@ def describe(model: Predictor) -> Json:
             "seconds": result.seconds,
         },
     }
+
+
+def step_names(cascade: Cascade) -> list[str]:
+    """What a cascade tries in turn: its models, and the exits of these."""
+    return [f"{step.folder} after {step.layers} layers" if step.layers else step.folder for step in cascade.plan.steps]
 
 
 def answer_batch(model: Predictor, inputs: Sequence[object]) -> BatchResult:
