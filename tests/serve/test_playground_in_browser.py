@@ -12,7 +12,7 @@ from report.browser import Browser
 from serve.live import LiveServer
 
 pytestmark = pytest.mark.slow
-KEY = "playground-key"
+KEY = "0123456789abcdef"
 
 
 @pytest.fixture(scope="module")
