@@ -105,6 +105,8 @@ def test_it_can_be_read_in_both_themes_and_on_a_phone(page, theme, size):
     dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (dark == "rgb(255, 255, 255)") == (theme == "light")
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    narrow = "[...document.querySelectorAll('#tables th, #tables td')].filter((one) => one.getBoundingClientRect().width < 40).length"
+    assert page.evaluate(narrow) == 0, "a column is too narrow to be read"
     contrasts = page.evaluate(CONTRASTS)
     assert contrasts and min(contrasts) >= 4.5, sorted(contrasts)[:5]
 

@@ -85,10 +85,15 @@ function row(found, at, count, agreed) {
 
 const COLUMNS = ["Model", "Answer", "Confidence", "Computing, ms", "Request, ms", "Joules", "Path"];
 function table(results, at, line, count) {
-  const labels = new Set(results.filter((one) => !one.error && one.answers[at].label !== undefined).map((one) => one.answers[at].label));
+  const labels = new Map(); // what models with the same labels chose
+  for (const { model, error, answers } of results) {
+    const names = JSON.stringify(model.labels);
+    if (!error && answers[at].label !== undefined) labels.set(names, (labels.get(names) || new Set()).add(answers[at].label));
+  }
+  const agree = ({ model }) => (labels.get(JSON.stringify(model.labels)) || { size: 0 }).size < 2;
   const head = make("tr", {}, ...COLUMNS.map((name) => make("th", { scope: "col" }, name)));
-  const rows = results.map((found) => row(found, at, count, labels.size < 2));
-  return [make("h3", {}, line.replaceAll("\t", " ⇥ ")), make("div", { className: "scroll" }, make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows)))];
+  const rows = results.map((found) => row(found, at, count, agree(found)));
+  return [make("h3", {}, line.replaceAll("\t", " ⇥ ")), make("div", { className: "scroll", tabIndex: 0, role: "region", ariaLabel: line }, make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows)))];
 }
 
 async function compare() {
