@@ -96,6 +96,12 @@ def test_weights_of_the_trunk_are_in_memory_once(folder):
     assert together < 1.5 * alone
 
 
+def test_heads_that_read_alike_share_a_tokenizer(folder):
+    heads = Heads(folder, ["main", "lora", "ner", "topics"]).heads
+    assert heads["main"].encoder is heads["lora"].encoder
+    assert len({id(one.encoder) for one in heads.values()}) == 3  # a label, labels, tags
+
+
 def test_a_mixed_batch_has_the_bits_of_each_text_alone(folder):
     names = [*DELTAS, "main", "topics"] * 3
     texts = (ROWS * 2)[: len(names)]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from niwaki.answers._answer_type import Answer, EncodedInputs, Input, check_inputs
+from niwaki.answers._capabilities import NeedsFiles
 from niwaki.answers._from_config import is_bare_encoder
 from niwaki.core.errors import InputError, UsageError, did_you_mean
 from niwaki.core.head_folder import existing_head, head_names
@@ -45,6 +46,8 @@ class HeadPredictor(Predictor):
     def __init__(self, trunk: SharedTrunk, name: str) -> None:
         self._trunk, self._name = trunk, name
         super().__init__(trunk.homes[name], "torch", trunk.threads)
+        if not isinstance(self.answer_type, NeedsFiles):
+            self.encoder = trunk.same_input_encoder(self.encoder)
 
     def _open_runtime(self, runtime: type[Runtime]) -> Runtime:
         return self._trunk.runtime(self._name)

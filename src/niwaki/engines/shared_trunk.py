@@ -9,6 +9,7 @@ not its encoder outputs were cached.
 """
 
 import hashlib
+import json
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ from niwaki.core.files import fingerprint, sha256
 from niwaki.core.head_folder import HEAD_WEIGHTS, existing_head, is_head_folder
 from niwaki.core.tensor_file import read_header
 from niwaki.engines.encoder_cache import EncoderCache, Readings
+from niwaki.engines.input_encoder import InputEncoder
 from niwaki.engines.runtime import Runtime
 from niwaki.engines.runtimes.torch import Torch
 from niwaki.models.family import family_of
@@ -55,6 +57,7 @@ class SharedTrunk:
 
         self.folder, self.cache, self.threads = folder, cache, threads
         self.encoder_calls = 0
+        self._input_encoders: dict[tuple[str, int], InputEncoder] = {}
         self._counting = threading.Lock()
         self.homes = {name: existing_head(folder, head) if head else folder for name, head in heads.items()}
         self.encoders: dict[str, Encoder] = {}
@@ -76,6 +79,11 @@ class SharedTrunk:
     def runtime(self, name: str) -> "HeadRuntime":
         """One head as an engine."""
         return HeadRuntime(self, name)
+
+    def same_input_encoder(self, given: InputEncoder) -> InputEncoder:
+        """The first one that encodes as this one does: a tokenizer takes 10 MB."""
+        kind = json.dumps(given.answer_type.to_json(), sort_keys=True)
+        return self._input_encoders.setdefault((kind, given.max_tokens), given)
 
     def readings(self, encoder: Encoder, inputs: "Mapping[str, Tensor]") -> Readings:
         """What the heads of an encoder read of one sequence (1, tokens)."""
