@@ -1,4 +1,4 @@
-"""Multi-task training: sampling worked out by hand, each loss on its own rows, the mean score. Runs are in tests/run/test_several_tasks.py."""
+"""Multi-task training: sampling worked out by hand, each loss on its own rows, the mean score. Runs are in tests/run/steps/test_task_heads.py."""
 
 import json
 

@@ -1,15 +1,11 @@
 """Merged folders: numbers of the trunk, heads that stay apart, measured cost, and what cannot be merged."""
 
-import json
-
-import numpy as np
 import pytest
 import torch
 
 import niwaki
 import tiny
 from engines.kinds import ROWS, model_of, saved
-from niwaki.cli._app import run
 from niwaki.core.errors import InputError, UsageError
 from niwaki.core.head_folder import head_names
 from niwaki.engines.predictor import Predictor
@@ -79,20 +75,6 @@ def test_a_model_merged_with_itself_stays_as_it_is(folders, tmp_path):
     niwaki.merge([one], tmp_path / "out", how="arithmetic", base=base, weights=[1.0])
     for name, value in load_folder(tmp_path / "out").network.state_dict().items():
         torch.testing.assert_close(value, load_folder(one).network.state_dict()[name])
-
-
-def test_the_command_measures_what_merging_cost(folders, tmp_path, capsys):
-    home, base, one, two, _ = folders
-    rows = [f"{text},{label}" for (text, _), label in zip(tiny.sentences(60), ["no", "maybe", "yes"] * 20, strict=True)]
-    (home / "rows.csv").write_text("\n".join(["text,label", *rows]) + "\n")
-    words = ["merge", str(one), str(two), "--out", str(tmp_path / "out"), "--data", str(home / "rows.csv")]
-    assert run([*words, "--how", "arithmetic", "--base", str(base), "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)["models"]
-    scored = niwaki.api.evaluate(two, data=home / "rows.csv")
-    assert found["two"]["before"] == scored["value"]
-    assert found["two"]["after"] == niwaki.api.evaluate(tmp_path / "out", data=home / "rows.csv")["value"]
-    difference = found["two"]["after"] - found["two"]["before"]
-    assert np.isclose(found["two"]["paired"]["difference"], difference)
 
 
 @pytest.mark.parametrize(

@@ -40,20 +40,18 @@ def merge(
     start = model_path(base, single=True) if base else None
     rows, named = one_for_each(data, len(sources), "data"), one_for_each(tasks, len(sources), "tasks")
     homes = write(sources, Path(out).expanduser(), how, start, weights, density)
-    found: Json = {"out": str(out), "how": how, "models": {}}
+    found = {name: {"folder": str(home)} for name, home in homes.items()}
     for number, (name, home) in enumerate(homes.items()):
-        entry: Json = {"folder": str(home)}
         if rows[number] or named[number]:
-            scored = evaluate(home, data=rows[number], task=named[number], split=split, against=sources[name])
-            before, after = scored["against"]["value"], scored["value"]
-            entry |= {
-                "metric": scored["metric"],
-                "before": before,
-                "after": after,
-                "paired": scored["against"]["paired"],
-            }
-        found["models"][name] = entry
-    return found
+            found[name] |= cost(sources[name], home, rows[number], named[number], split)
+    return {"out": str(out), "how": how, "models": found}
+
+
+def cost(before: Path, after: Path, data: str, task: str, split: str) -> Json:
+    """The score of a model before and after it was merged, and the difference by a paired bootstrap."""
+    scored = evaluate(after, data=data, task=task, split=split, against=before)
+    other = scored["against"]
+    return {"metric": scored["metric"], "before": other["value"], "after": scored["value"], "paired": other["paired"]}
 
 
 def one_for_each(given: Sequence[str | Path], count: int, what: str) -> list[str]:

@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -31,7 +30,7 @@ CHUNK = 64  # texts that all heads answer before the next ones are encoded, so t
 class HeadAnswers(Answer):
     """The answer of each head."""
 
-    heads: dict[str, Any]
+    heads: dict[str, Answer]
 
     def line(self) -> str:
         return "  ".join(f"{name}={answer.line()}" for name, answer in self.heads.items())
@@ -81,11 +80,11 @@ class Heads(Predictor):
         self._check_alike()
         return super().check(texts)
 
-    def answers(self, inputs: Sequence[Input], encoded: EncodedInputs) -> list[Any]:
+    def answers(self, inputs: Sequence[Input], encoded: EncodedInputs) -> list[object]:
         return self.predict_rows(inputs, encoded)
 
-    def predict_rows(self, inputs: Sequence[Input], encoded: EncodedInputs, bare: bool = False) -> list[Any]:
-        found: list[Any] = []
+    def predict_rows(self, inputs: Sequence[Input], encoded: EncodedInputs, bare: bool = False) -> list[object]:
+        found: list[object] = []
         for start in range(0, len(inputs), CHUNK):
             part = inputs[start : start + CHUNK]
             by_head = {name: one.values(part) if bare else answered(one, part) for name, one in self.heads.items()}
@@ -93,7 +92,7 @@ class Heads(Predictor):
             found += each if bare else map(HeadAnswers, each)
         return found
 
-    def predict_mixed(self, texts: Sequence[Input], heads: Sequence[str]) -> list[Any]:
+    def predict_mixed(self, texts: Sequence[Input], heads: Sequence[str]) -> list[object]:
         """The answer to each text by the head named for it. Texts of all heads are computed together, on all threads, and each answer has
         the bits that it has alone."""
         if isinstance(texts, str) or len(texts) != len(heads):
@@ -107,7 +106,7 @@ class Heads(Predictor):
             name: check_inputs(self.heads[name].answer_type, [texts[n] for n in of]) for name, of in places.items()
         }
         self._encode_together(inputs)
-        found: list[Any] = [None] * len(texts)
+        found: list[object] = [None] * len(texts)
         for name, numbers in places.items():
             for number, answer in zip(numbers, answered(self.heads[name], inputs[name]), strict=True):
                 found[number] = answer
@@ -148,7 +147,7 @@ class Heads(Predictor):
         return f"Heads({str(self.folder)!r}, heads={list(self.heads)})"
 
 
-def answered(predictor: Predictor, inputs: Sequence[Input]) -> list[Any]:
+def answered(predictor: Predictor, inputs: Sequence[Input]) -> list[Answer]:
     return predictor.answers(inputs, predictor.tokenize(inputs))
 
 

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -157,7 +157,6 @@ def share_weights(first: "nn.Module", other: "nn.Module") -> None:
     """Lets `other` use the tensors of `first` that are equal to its own, so that they are in memory once."""
     own = {trunk_name(name): value for name, value in first.state_dict(keep_vars=True).items()}
     for path, module in other.named_modules():
-        stores: Any
         for stores in (module._parameters, module._buffers):
             for key, value in stores.items():
                 mine = own.get(trunk_name(f"{path}.{key}"))
