@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # for type checkers and editors; at run time __getattr__ imports them on first use
     from niwaki.api import EncoderCache as EncoderCache
     from niwaki.api import add_head as add_head
+    from niwaki.api import align as align
     from niwaki.api import check as check
     from niwaki.api import compress as compress
     from niwaki.api import distill as distill
@@ -35,6 +36,7 @@ __all__ = [
     "Regressor",
     "__version__",
     "add_head",
+    "align",
     "check",
     "compress",
     "distill",

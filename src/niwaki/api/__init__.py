@@ -4,6 +4,7 @@ Heavy libraries are imported inside the functions that need them.
 """
 
 from niwaki.api.ablation import sensitivity
+from niwaki.api.aligning import align, word_vectors
 from niwaki.api.benchmarking import bench
 from niwaki.api.cascading import cascade
 from niwaki.api.compressing import compress
@@ -25,6 +26,7 @@ __all__ = [
     "RUNS",
     "EncoderCache",
     "add_head",
+    "align",
     "bench",
     "cascade",
     "check",
@@ -43,5 +45,6 @@ __all__ = [
     "sensitivity",
     "tokenizer",
     "trim",
+    "word_vectors",
     "write_peft",
 ]
