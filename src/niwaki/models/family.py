@@ -197,6 +197,7 @@ class Family:
     )  # ids in the config that the network compares with
     tokenizers: ClassVar[tuple[str, ...]] = ()  # transformers' classes without `TokenizerFast`
     in_transformers: ClassVar[bool] = True  # else the network is niwaki's own
+    embeds: ClassVar[bool] = True  # there is a network without a head, which gives sentence embeddings
     config_rules: ClassVar[dict[str, Callable[[Any], bool]]] = {}  # further keys of its configs, and what they may be
 
     @classmethod

@@ -50,6 +50,9 @@ class LabelledTask(Protocol):
 
     def splits(self) -> Mapping[str, pa.Table]: ...
 
+    def count(self, features: Features) -> None:  # noqa: B027 - most objectives count nothing
+        """Called after `prepare` with the training rows, also when a run resumes: count what the loss or its noise needs."""
+
     def features(self, rows: pa.Table, tokenizer: Tokenizer, max_tokens: int | None = None) -> Features: ...
 
 

@@ -88,6 +88,7 @@ class _Fit:
         self.job = job
         self.accelerator = Accelerator(cpu=not torch.cuda.is_available())
         self.network = job.model.network
+        job.objective.count(job.train.features)
         for method in methods_with(job.methods, AveragesWeights):
             method.track(job.model)
         helpers = {
