@@ -50,9 +50,6 @@ class LabelledTask(Protocol):
 
     def splits(self) -> Mapping[str, pa.Table]: ...
 
-    def count(self, features: Features) -> None:  # noqa: B027 - most objectives count nothing
-        """Called after `prepare` with the training rows, also when a run resumes: count what the loss or its noise needs."""
-
     def features(self, rows: pa.Table, tokenizer: Tokenizer, max_tokens: int | None = None) -> Features: ...
 
 
@@ -123,6 +120,9 @@ class Objective(ABC):
     def features(self, rows: pa.Table, tokenizer: Tokenizer, max_tokens: int | None = None) -> Features:
         """Encoded rows with their targets."""
         return self.task.features(rows, tokenizer, max_tokens)
+
+    def count(self, features: Features) -> None:  # noqa: B027 - most objectives count nothing
+        """Called after `prepare` with the training rows, also when a run resumes: count what the loss or its noise needs."""
 
     def batches(self, features: Features, size: int, seed: int, epoch: int) -> list[np.ndarray]:
         """Row numbers of every batch of an epoch, computed from (seed, epoch). Every epoch has equally many."""

@@ -52,9 +52,9 @@ class WordVectors(SentenceObjective):
         """Frequencies weigh words in the embeddings of texts."""
         assert isinstance(self.chosen, WordVectorSettings)
         self.counts = token_counts(features.rows.ids, len(self.special))
-        if self.chosen.weights:
-            (table,) = self.model.anatomy.inputs.small_tables
-            self.model.network.get_submodule(table).weight.data.copy_(frequency_weights(self.counts)[:, None])
+        weights = frequency_weights(self.counts) if self.chosen.weights else torch.zeros(len(self.counts))
+        (table,) = self.model.anatomy.inputs.small_tables
+        self.model.network.get_submodule(table).weight.data.copy_(weights[:, None])
 
 
 class SamplingSettings(WordVectorSettings):

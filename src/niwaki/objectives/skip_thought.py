@@ -17,8 +17,8 @@ from niwaki.core.seeds import derive
 from niwaki.core.settings import Settings, setting
 from niwaki.models.forward import Batch, Outputs
 from niwaki.models.model import Model
-from niwaki.models.sentence_modules import embedding_size
 from niwaki.models.saved_files import config_of
+from niwaki.models.sentence_modules import embedding_size
 from niwaki.models.tables import TiedEmbedding, TiedHead
 from niwaki.objectives._sentences import Neighbours, NeighbourSettings, distances
 
@@ -54,9 +54,7 @@ class SkipThought(Neighbours):
             real = mask[generated, 1:].bool()
             if real.any():
                 logits = self.helpers[side](outputs.logits[read], ids[generated, :-1], real)
-                total = total + functional.cross_entropy(
-                    logits.float(), ids[generated, 1:][real], reduction="sum"
-                )
+                total = total + functional.cross_entropy(logits.float(), ids[generated, 1:][real], reduction="sum")
                 count += int(real.sum())
         return total / max(1, count)
 

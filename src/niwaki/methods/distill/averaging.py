@@ -48,4 +48,3 @@ class Averaging(NetworkStudent):
         found = token_counts(model.tokenizer.backend_tokenizer, context.texts())
         counts = torch.tensor([found.get(number, 0) for number in range(network.config.vocab_size)])
         network.body.embeddings.token_weights.weight.data.copy_(frequency_weights(counts)[:, None])
-
