@@ -23,7 +23,16 @@ SUBJECTS = {"animal": ["dog", "cat", "horse", "cow"], "country": ["france", "spa
 AROUND = {"animal": "eats grass and sleeps in a barn", "country": "has a capital and borders the sea"}
 TABLE = {"family": "averaging", "layers": 1, "hidden_size": 16, "ffn_size": 16, "split": "words", "vocab_size": 60}
 ENCODER = {"family": "bert", "layers": 1, "hidden_size": 32, "heads": 2, "ffn_size": 64, "vocab_size": 300}
-WORDS = {"epochs": 40, "batch": 32, "lr": 5e-2, "precision": "fp32", "dropout": 0.0, "weight_decay": 0.0, "keep": "last", "validations": 0}
+WORDS = {
+    "epochs": 40,
+    "batch": 32,
+    "lr": 5e-2,
+    "precision": "fp32",
+    "dropout": 0.0,
+    "weight_decay": 0.0,
+    "keep": "last",
+    "validations": 0,
+}
 SENTENCES = {"epochs": 6, "batch": 32, "lr": 2e-3, "precision": "fp32", "dropout": 0.1}
 OBJECTIVES = {
     "skip_gram": (TABLE, WORDS, {"subsample": 0}),

@@ -29,7 +29,7 @@ def test_rows_are_sentences_in_order(tmp_path):
 
 
 def test_documents_of_one_sentence_and_pairs_are_rejected(tmp_path):
-    with pytest.raises(InputError, match="no document of the [a-z]+ rows has two sentences"):
+    with pytest.raises(InputError, match=r"no document of the [a-z]+ rows has two sentences"):
         task(tmp_path, documents="line", path=_lines(tmp_path)).splits()
     with pytest.raises(InputError, match="reads single texts"):
         _ = SentenceEmbedding(path=str(tmp_path), column="a", second_column="b").splits()

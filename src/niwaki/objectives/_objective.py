@@ -99,6 +99,7 @@ class Objective(ABC):
     version: ClassVar[int] = 1  # raise it when the same settings give another result; it is part of the stage key
     activations: ClassVar[frozenset[str]] = frozenset()  # that `loss` reads besides logits (models/record.py)
     trains_head: ClassVar[bool] = True  # else a method of the stage must fit the head
+    reads_any_part: ClassVar[bool] = False  # sequences may be cut into several (train/short_sequences.py)
     keeps_last: ClassVar[bool] = False  # scores of different steps cannot be compared, so the last weights are kept
     helpers: nn.Module | None = None  # modules next to the network, made by `prepare`: a generator, a second head
 

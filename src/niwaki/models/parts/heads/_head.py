@@ -73,6 +73,12 @@ class TaskHead(Part):
         return ""
 
     @property
+    def inner_norm(self) -> str:
+        """The norm behind them; "" where there is none."""
+        paths = getattr(self, "paths", None)  # a head that was put in has none
+        return "" if paths is None else str(paths.norm)
+
+    @property
     def activation(self) -> str:
         """Between the matrices."""
         return "none"
@@ -103,8 +109,7 @@ def activation_of(network: Network, name: str) -> Callable[[Tensor], Tensor]:
 
 def inner_norms(head: TaskHead) -> tuple[str, ...]:
     """Norms behind the inner matrices, in families whose heads have one."""
-    paths = getattr(head, "paths", None)  # a head that was put in has none
-    return (paths.norm,) if paths is not None and paths.norm and head.inner else ()
+    return (head.inner_norm,) if head.inner_norm and head.inner else ()
 
 
 def transform(head: TaskHead, rows: Tensor) -> Tensor:
