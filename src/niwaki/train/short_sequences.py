@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from niwaki.core.errors import InputError
-from niwaki.data.ragged import Ragged
+from niwaki.data.ragged import RaggedWriter
 from niwaki.models.forward import Batch
 from niwaki.models.model import Model
 from niwaki.tokenization.windows import even_parts, special_tokens
@@ -44,7 +44,10 @@ class ShortSequences:
                 owners.append(number)
         if not parts:
             return batch
-        padded, mask = Ragged.of(parts).padded(np.arange(len(parts)), self.pad_id)
+        lengths = np.array([len(part) for part in parts])
+        rows = RaggedWriter()
+        rows.add_flat(np.concatenate(parts), lengths)
+        padded, mask = rows.done().padded(np.arange(len(parts)), self.pad_id)
         arrays = {"input_ids": padded, "attention_mask": mask.astype(np.int64), "token_type_ids": np.zeros_like(padded)}
         device, kept = batch.mask.device, torch.tensor(owners)
         inputs = {name: torch.from_numpy(arrays[name]).to(device) for name in arrays if name in batch.inputs}
