@@ -12,6 +12,8 @@ from niwaki.api.evaluation import evaluate
 from niwaki.core.errors import InputError
 from niwaki.core.files import read_json, sha256
 from niwaki.evaluate import quality
+from niwaki.evaluate.baseline import run_baselines
+from niwaki.meter import meter
 from niwaki.meter.ledger import Ledger
 from niwaki.models.model import load_folder
 from niwaki.run.plan import make_plan
@@ -152,3 +154,11 @@ def test_a_task_with_other_heads_is_rejected(bert_folder, corpus, tmp_path):
     values["task"], values["stages"][0]["train"]["objective"] = "sentence_embedding", "masked_lm"
     with pytest.raises(InputError, match="take task 'language_modeling'"):
         make_plan(parse(values), "other")
+
+
+def test_baselines_are_averaged_vectors_and_a_frozen_encoder(bert_folder, corpus, tmp_path):
+    given = planned(bert_folder, corpus, tmp_path, "cbow").task
+    record, stats = run_baselines(given, bert_folder, meter)
+    assert [one["kind"] for one in record["baselines"]] == ["static", "frozen"] and len(record["skipped"]) == 2
+    assert record["name"] == "averaged static vectors" and stats.shape[2] == 3
+    assert all(0 < one["score"]["value"] <= 1 for one in record["baselines"])
