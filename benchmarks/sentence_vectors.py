@@ -19,7 +19,7 @@ from niwaki.core.files import read_json
 from niwaki.core.json_types import Json
 from niwaki.run.plan import Plan, make_plan
 from niwaki.run.recipe import parse
-from niwaki.tasks.glue.stsb import Stsb
+from niwaki.tasks.glue.stsb import StsB
 
 TABLE_OF_WORDS: Json = {
     "use": "from_scratch",
@@ -77,7 +77,7 @@ def trained(name: str, seed: int, text: str, epochs: float) -> tuple[Plan, Path]
 
 def sts(model: Path, data: str) -> dict[str, float]:
     """Correlations of cosines with judgements, in %."""
-    rows = Stsb(path=data).splits()["test"]
+    rows = StsB(path=data).splits()["test"]
     predictor = niwaki.load(model)
     one, other = (predictor.encode(rows.column(name).to_pylist()) for name in ("text", "second"))
     cosines, judged = np.sum(one * other, axis=1), rows.column("label").to_numpy()

@@ -156,9 +156,9 @@ def test_a_task_with_other_heads_is_rejected(bert_folder, corpus, tmp_path):
         make_plan(parse(values), "other")
 
 
-def test_baselines_are_averaged_vectors_and_a_frozen_encoder(bert_folder, corpus, tmp_path):
-    given = planned(bert_folder, corpus, tmp_path, "cbow").task
-    record, stats = run_baselines(given, bert_folder, meter)
+def test_baselines_are_averaged_vectors_and_a_frozen_encoder(encoder_folder, corpus, tmp_path):
+    given = planned(encoder_folder, corpus, tmp_path, "cbow").task
+    record, stats = run_baselines(given, encoder_folder, meter)
     assert [one["kind"] for one in record["baselines"]] == ["static", "frozen"] and len(record["skipped"]) == 2
     assert record["name"] == "averaged static vectors" and stats.shape[2] == 3
     assert all(0 < one["score"]["value"] <= 1 for one in record["baselines"])
