@@ -11,7 +11,7 @@ from niwaki.data.sentences import sentence_table, sentences_of
     "text, wanted",
     [
         ("One. Two! Three?", ["One.", "Two!", "Three?"]),
-        ('He said "no." Then he left.', ['He said "no."', "Then he left."]),
+        ('He wrote "no." Then he left.', ['He wrote "no."', "Then he left."]),
         ("It cost 3.50 e.g. in May.", ["It cost 3.50 e.g. in May."]),
         ("a dog . A cat .", ["a dog .", "A cat ."]),
         ("title\n\nFirst line\nsecond", ["title", "First line", "second"]),

@@ -10,7 +10,7 @@ from niwaki.core.errors import InputError
 from niwaki.data.ragged import Ragged
 from niwaki.models.skeleton import build
 from niwaki.objectives._factory import make_objective
-from niwaki.objectives._word_vectors import kept_shares, moved_left, near, token_counts
+from niwaki.objectives._word_vectors import moved_left, near, sampling_rates, token_counts
 from niwaki.tasks.classification import Classification
 from niwaki.tasks.sentence_embedding import SentenceEmbedding
 
@@ -21,17 +21,17 @@ def test_tokens_are_counted():
     assert token_counts(Ragged.of([[1, 2], [2, 2, 0]]), 5).tolist() == [1, 1, 3, 0, 0]
 
 
-def test_frequent_words_are_kept_less_often():
+def test_frequent_words_are_sampled_less_often():
     """A word of a hundredth of all, at a threshold of 1/10,000: √0.01 + 0.01. Those below the threshold stay."""
-    found = kept_shares(torch.tensor([1e-2, 1e-5, 0.0]), 1e-4)
+    found = sampling_rates(torch.tensor([1e-2, 1e-5, 0.0]), 1e-4)
     torch.testing.assert_close(found, torch.tensor([0.11, 1.0, 1.0]))
-    assert kept_shares(torch.tensor([0.5]), 0).tolist() == [1.0]
+    assert sampling_rates(torch.tensor([0.5]), 0).tolist() == [1.0]
 
 
 def test_words_that_are_left_out_bring_others_closer():
     ids = torch.tensor([[5, 6, 7, 8], [9, 4, 3, 0]])
-    kept = torch.tensor([[True, False, True, True], [False, True, False, False]])
-    found, mask = moved_left(ids, kept)
+    stays = torch.tensor([[True, False, True, True], [False, True, False, False]])
+    found, mask = moved_left(ids, stays)
     assert found.tolist() == [[5, 7, 8], [4, 0, 0]]
     assert mask.tolist() == [[True, True, True], [True, False, False]]
 

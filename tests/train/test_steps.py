@@ -6,21 +6,21 @@ import pytest
 from niwaki.train.steps import Steps
 
 
-def epochs(sizes, asked=None):
+def epochs(sizes, wanted_epochs=None):
     def batches(epoch):
-        if asked is not None:
-            asked.append(epoch)
+        if wanted_epochs is not None:
+            wanted_epochs.append(epoch)
         return [np.arange(size) + 100 * number + 1000 * epoch for number, size in enumerate(sizes)]
 
     return batches
 
 
 def test_without_growth_each_step_is_a_batch():
-    asked = []
-    steps = Steps(epochs([4, 4, 2], asked), 1.7)
+    wanted_epochs = []
+    steps = Steps(epochs([4, 4, 2], wanted_epochs), 1.7)
     assert (steps.per_epoch, steps.total) == (3, 5)
     assert [steps.rows(step)[0] for step in range(5)] == [0, 100, 200, 1000, 1100]
-    assert asked == [0, 1] and steps.epoch(4) == pytest.approx(4 / 3)
+    assert wanted_epochs == [0, 1] and steps.epoch(4) == pytest.approx(4 / 3)
 
 
 def test_batches_grow_by_hand():

@@ -126,6 +126,7 @@ class HeadPaths:
     per_token: bool = True  # there are heads with logits for every token
     per_token_inner: bool = False  # these begin with the inner matrix too
     pooling: str = "mean"  # of sentence embeddings, where the checkpoint does not state it
+    embeds: bool = False  # of networks of niwaki's own: there is one without a head, which gives sentence embeddings
     vocabulary: VocabularyPaths | None = None  # None: there is no masked-language-model head
     detector: DetectorPaths | None = None  # None: there is no head that detects replaced tokens
 
@@ -197,7 +198,6 @@ class Family:
     )  # ids in the config that the network compares with
     tokenizers: ClassVar[tuple[str, ...]] = ()  # transformers' classes without `TokenizerFast`
     in_transformers: ClassVar[bool] = True  # else the network is niwaki's own
-    embeds: ClassVar[bool] = True  # there is a network without a head, which gives sentence embeddings
     config_rules: ClassVar[dict[str, Callable[[Any], bool]]] = {}  # further keys of its configs, and what they may be
 
     @classmethod

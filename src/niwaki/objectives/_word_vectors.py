@@ -79,13 +79,13 @@ class NegativeSampling(WordVectors):
         super().count(features)
         plain = self.counts.masked_fill(self.special, 0).double()
         self.noise = plain**NOISE_POWER
-        self.kept = kept_shares(plain / plain.sum().clamp(min=1), self._settings.subsample)
+        self.rates = sampling_rates(plain / plain.sum().clamp(min=1), self._settings.subsample)
 
     def batch(self, batch: Batch, generator: torch.Generator) -> Batch:
         settings, ids, device = self._settings, batch.inputs["input_ids"].cpu(), batch.mask.device
         chance = torch.rand(ids.shape, generator=generator)
-        kept = batch.mask.cpu().bool() & ~self.special[ids] & (chance < self.kept[ids])
-        ids, mask = moved_left(ids, kept)
+        stays = batch.mask.cpu().bool() & ~self.special[ids] & (chance < self.rates[ids])
+        ids, mask = moved_left(ids, stays)
         notes = {
             "radius": torch.randint(1, settings.window + 1, ids.shape, generator=generator),
             "noise": torch.multinomial(self.noise, settings.drawn, replacement=True, generator=generator),
@@ -114,16 +114,16 @@ def token_counts(ids: Ragged, vocabulary_size: int) -> Tensor:
     return torch.from_numpy(found)
 
 
-def kept_shares(frequencies: Tensor, threshold: float) -> Tensor:
-    """The share of the occurrences of each word that is kept, as word2vec computes it: √(t/f) + t/f, at most 1."""
+def sampling_rates(frequencies: Tensor, threshold: float) -> Tensor:
+    """The share of the occurrences of each word that stays, as word2vec computes it: √(t/f) + t/f, at most 1."""
     ratio = threshold / frequencies.clamp(min=1e-12)
     return (ratio.sqrt() + ratio).clamp(max=1).float() if threshold else torch.ones(len(frequencies))
 
 
-def moved_left(ids: Tensor, kept: Tensor) -> tuple[Tensor, Tensor]:
-    """Tokens (batch, tokens) without those that are not kept, and the mask of what is left."""
-    lengths = kept.sum(dim=1)
-    order = (~kept).to(torch.uint8).argsort(dim=1, stable=True)[:, : max(1, int(lengths.max()))]
+def moved_left(ids: Tensor, stays: Tensor) -> tuple[Tensor, Tensor]:
+    """Tokens (batch, tokens) without those that do not stay, and the mask of what is left."""
+    lengths = stays.sum(dim=1)
+    order = (~stays).to(torch.uint8).argsort(dim=1, stable=True)[:, : max(1, int(lengths.max()))]
     mask = torch.arange(order.shape[1]) < lengths[:, None]
     return ids.gather(1, order).masked_fill(~mask, 0), mask
 

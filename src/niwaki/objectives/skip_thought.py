@@ -73,6 +73,6 @@ class Decoder(nn.Module):
     def forward(self, embeddings: Tensor, ids: Tensor, wanted: Tensor) -> Tensor:
         """(sentences, dim), tokens (sentences, tokens) and the mask of the places whose logits are computed, to (places, vocabulary)."""
         vectors = self.tokens(ids)
-        told = embeddings[:, None].to(vectors.dtype).expand(-1, ids.shape[1], -1)
-        states, _ = self.gru(torch.cat([vectors, told], dim=-1))
+        condition = embeddings[:, None].to(vectors.dtype).expand(-1, ids.shape[1], -1)
+        states, _ = self.gru(torch.cat([vectors, condition], dim=-1))
         return self.table(self.out(states[wanted]))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -100,7 +100,7 @@ class LanguageModeling(LanguageModelTask):
         return Features(_encoded(found, files.documents(key)), np.broadcast_to(np.int64(NO_LABEL), len(found)))
 
     @cached_property
-    def scorer(self) -> "Scorer[Any]":
+    def scorer(self) -> Scorer:
         return LikelihoodScorer(self)
 
 

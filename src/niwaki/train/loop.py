@@ -36,7 +36,7 @@ from niwaki.methods._method import (
     methods_with,
 )
 from niwaki.models.anatomy import reads_one_vector
-from niwaki.models.forward import forward
+from niwaki.models.forward import Batch, forward
 from niwaki.models.model import Model
 from niwaki.objectives._objective import Objective
 from niwaki.train.checkpoints import Checkpoints, TrainerState
@@ -162,14 +162,16 @@ class _Fit:
         whole = max(world, len(batches) // world * world)
         return [batches[number % len(batches)] for number in range(rank, whole, world)]
 
+    def _batch(self, step: int) -> Batch:
+        return self.short.apply(self.job.train.batch(self.steps.rows(step)), step / self.total)
+
     def _step(self) -> float:
         job, step = self.job, self.state.step
         place = "step", step, self.accelerator.process_index
         seed_torch(derive(job.seed, *place))
         self.modules.train()
         with autocast(job.precision, self.accelerator.device):
-            batch = self.short.apply(job.train.batch(self.steps.rows(step)), step / self.total)
-            batch = job.objective.batch(batch, generator_of(job.seed, *place))
+            batch = job.objective.batch(self._batch(step), generator_of(job.seed, *place))
             outputs = forward(job.model.anatomy, batch, self.student_activations)
             loss = job.objective.loss(outputs, batch)
             for method in methods_with(job.methods, ContributesLoss):

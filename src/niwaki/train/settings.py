@@ -21,7 +21,8 @@ class TrainSettings(AutoSettings):
     )
     warmup: float = setting(0.1, "share of all steps in which the learning rate rises; then it decays to 0", ge=0, lt=1)
     batch_growth: Literal[1, 2, 4, 8, 16, 32] = setting(
-        1, "into how many steps a batch is divided at first; the pieces double in size until half of the rows are read"
+        1,
+        "into how many parts a batch is cut at first, one for each step; parts double in size until half of the rows are read",
     )
     short_tokens: int = setting(
         0, "tokens to which sequences of plain texts are cut at first; 0 cuts none", ge=0, le=100_000

@@ -162,7 +162,7 @@ class FromScratch(Method, Reshapes):
 def is_usable(family: type[Family]) -> bool:
     """Networks whose positions do not depend on the id of the padding token, which is 0 here: with attention, language models, or tables of
     word vectors; of encoder-decoders those that are pretrained as a whole."""
-    reads = family.layer is not None or family.head.vocabulary is not None or family.embeds
+    reads = family.layer is not None or family.head.vocabulary is not None or family.head.embeds
     pretrained = family.decoder is None or family.decoder.has_own_tokenizer
     return pretrained and reads and not family.inputs.skipped_positions
 

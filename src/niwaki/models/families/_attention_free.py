@@ -15,7 +15,6 @@ class AttentionFree(Family):
     """Its network runs itself. A separator token marks where the second text of a pair begins."""
 
     in_transformers = False
-    embeds = False
     body = "body"
     inputs = INPUTS
     head = HeadPaths(span="classifier")

@@ -10,10 +10,9 @@ from niwaki.models.family import ConfigKeys, HeadPaths
 
 
 class Averaging(AttentionFree):
-    embeds = True
     body_matrices = "factors"
     inputs = replace(INPUTS, other_tables=("embeddings.token_weights",))
-    head = HeadPaths(span="classifier", per_token=False)
+    head = HeadPaths(span="classifier", per_token=False, embeds=True)
     keys = ConfigKeys(hidden_size="embedding_size", heads="", ffn_size="hidden_size")
 
     @classmethod

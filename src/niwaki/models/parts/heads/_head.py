@@ -73,12 +73,6 @@ class TaskHead(Part):
         return ""
 
     @property
-    def inner_norm(self) -> str:
-        """The norm behind them; "" where there is none."""
-        paths = getattr(self, "paths", None)  # a head that was put in has none
-        return "" if paths is None else str(paths.norm)
-
-    @property
     def activation(self) -> str:
         """Between the matrices."""
         return "none"
@@ -109,7 +103,11 @@ def activation_of(network: Network, name: str) -> Callable[[Tensor], Tensor]:
 
 def inner_norms(head: TaskHead) -> tuple[str, ...]:
     """Norms behind the inner matrices, in families whose heads have one."""
-    return (head.inner_norm,) if head.inner_norm and head.inner else ()
+    paths = getattr(head, "paths", None)  # a head that was put in has none
+    if paths is None or not head.inner:
+        return ()
+    norm = paths.vocabulary.norm if head.architecture == "MaskedLM" else paths.norm
+    return (norm,) if norm else ()
 
 
 def transform(head: TaskHead, rows: Tensor) -> Tensor:

@@ -28,10 +28,6 @@ class MaskedLM(TaskHead):
         return (self.vocabulary.dense,) if self.vocabulary.dense else ()
 
     @property
-    def inner_norm(self) -> str:
-        return self.vocabulary.norm
-
-    @property
     def final(self) -> str:
         tied = isinstance(self.network.get_submodule(self.vocabulary.table), VocabularyMatrix)
         return "" if tied else self.vocabulary.table
