@@ -28,7 +28,7 @@ class Stack(Method, Reshapes):
         "stack", "layers 1 2 3 become 1 2 3 1 2 3 (`stack`) or 1 1 2 2 3 3 (`repeat`)"
     )
 
-    requires = Requirements(training=True)
+    requires = Requirements(training=True, adds_parameters=True)
 
     def prepare(self, model: Model, context: Context) -> Model:
         network = build(self.config(model)).eval()
