@@ -44,10 +44,9 @@ class ShortSequences:
                 owners.append(number)
         if not parts:
             return batch
-        lengths = np.array([len(part) for part in parts])
-        rows = RaggedWriter()
-        rows.add_flat(np.concatenate(parts), lengths)
-        padded, mask = rows.done().padded(np.arange(len(parts)), self.pad_id)
+        writer = RaggedWriter()
+        writer.add_flat(np.concatenate(parts), np.array([len(part) for part in parts]))
+        padded, mask = writer.done().padded(np.arange(len(parts)), self.pad_id)
         arrays = {"input_ids": padded, "attention_mask": mask.astype(np.int64), "token_type_ids": np.zeros_like(padded)}
         device, kept = batch.mask.device, torch.tensor(owners)
         inputs = {name: torch.from_numpy(arrays[name]).to(device) for name in arrays if name in batch.inputs}
