@@ -29,8 +29,8 @@ def modules_of(part: str) -> set[str]:
 
 
 def without_source(path: Path) -> Iterator[str]:
-    part = path.relative_to(TESTS).parts[0]
-    if not (SOURCE / part).is_dir() and not (SOURCE / part.removeprefix("test_")).is_file():
+    part = path.relative_to(TESTS).parts[0].removeprefix("test_").removesuffix(".py")  # a module may be at the top
+    if not (SOURCE / part).is_dir() and not (SOURCE / f"{part}.py").is_file():
         yield f"there is no niwaki.{part}"
     if part in END_TO_END and "niwaki" in text_of(path):
         return
@@ -69,8 +69,13 @@ def is_tested(module: str) -> bool:
     package, _, name = module.rpartition("/")
     if any(f"{package}/".startswith(f"{folder}/") for folder in CONTRACTS):
         return True
-    top = TESTS / package.partition("/")[0]
-    return any(top.rglob(f"test_{name.removesuffix('.py').lstrip('_')}.py"))
+    return f"test_{name.removesuffix('.py').lstrip('_')}" in names_below(TESTS / package.partition("/")[0])
+
+
+@cache
+def names_below(folder: Path) -> set[str]:
+    """Names of the test files in a folder and below it, or directly in the folder of all tests."""
+    return {path.stem for path in (folder.glob("*.py") if folder == TESTS else folder.rglob("*.py"))}
 
 
 def test_every_module_with_functions_has_a_test_file():
