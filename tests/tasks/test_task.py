@@ -287,7 +287,7 @@ def test_rows_that_are_trained_on_and_scored_on_are_given(tmp_path, form):
     each = 2 if form == "roles" else 1  # a sentence with a predicate is two rows
     overlap = f"{5 * each} of the {25 * each} test rows stand in the train rows too; a score on them says little."
     assert task.data.remarks()[1] == f"{task.path}: {overlap}"
-    notes = {"senses": [task.scorer.note()]}.get(form, [])  # how many words have the first sense
+    notes = [task.scorer.note()] if form in ("senses", "roles") else []  # how many words have the first sense
     assert task.data.caveats == " ".join([overlap, *notes]) and all(notes)
     apart = kind(path=folder(tmp_path / "apart", train=rows[:60], test=rows[60:]))
     assert len(apart.data.remarks()) == 1 and apart.data.caveats == "".join([apart.scorer.note()] if notes else [])
