@@ -10,8 +10,6 @@ import pytest
 from house.sources import FILES, SOURCE, TEST_FILES, TESTS, check, text_of, tree_of
 
 WHOLE = {"benchmarks", "contracts", "house", "docs", "hostile", "reliability"}  # tests of the whole
-# modules without a test file of their name, which other tests cover; the list may only become shorter
-NO_TEST_FILE = set((TESTS / "house" / "untested.txt").read_text(encoding="utf-8").split())
 END_TO_END = {"cli", "run"}  # there a test may act as a user does, through the program
 # catalogues whose entries are tested together, by contracts over all of them
 CONTRACTS = {
@@ -81,8 +79,7 @@ def names_below(folder: Path) -> set[str]:
 def test_every_module_with_functions_has_a_test_file():
     modules = {path: path.relative_to(SOURCE).as_posix() for path in FILES if not path.stem.startswith("__")}
     without = {module for path, module in modules.items() if has_functions(path) and not is_tested(module)}
-    assert without - NO_TEST_FILE == set(), "write a test file with the name of the module"
-    assert NO_TEST_FILE - without == set(), "these have a test file now: remove them from house/untested.txt"
+    assert without == set(), "write a test file with the name of the module"
 
 
 def test_contracts_exist():
