@@ -4,9 +4,8 @@ import pytest
 import torch
 
 import tiny
-from calibrated import CONTEXT
+from calibrated import CONTEXT, distance_to
 from niwaki.core.errors import InputError
-from niwaki.methods._method import Context
 from niwaki.methods.prune.decoder import Decoder
 from seq2seq import seq2seq_model
 
@@ -40,16 +39,7 @@ def test_layers_without_effect_are_removed_first(model):
             layer.part(role).bias.data.zero_()
     batch = tiny.batch(model)
     before = tiny.logits(model, batch)
-    context = Context(
-        0,
-        None,
-        None,
-        lambda model, count: [batch],
-        lambda model, batch: (model.network(**batch.inputs).logits - before).square().mean(),
-        None,
-        list,
-    )
-    found = Decoder(count=2).prepare(model, context)
+    found = Decoder(count=2).prepare(model, distance_to(before))
     assert len(found.anatomy.decoder.layers) == 2
     torch.testing.assert_close(tiny.logits(found, batch), before, atol=1e-4, rtol=0)
 
