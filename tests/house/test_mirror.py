@@ -1,4 +1,4 @@
-"""Tests mirror the source: src/niwaki/a/b.py is tested in tests/a/test_b.py, or in a folder below tests/a."""
+"""Tests mirror the source: src/niwaki/a/b.py is tested in tests/a/test_b.py."""
 
 import ast
 from collections.abc import Iterator
@@ -63,17 +63,11 @@ def has_functions(path: Path) -> bool:
 
 
 def is_tested(module: str) -> bool:
-    """Whether there is a test file with the name of a module, such as `core/files.py`."""
+    """Whether a module, such as `core/files.py`, has its test file, or contracts over the whole catalogue."""
     package, _, name = module.rpartition("/")
     if any(f"{package}/".startswith(f"{folder}/") for folder in CONTRACTS):
         return True
-    return f"test_{name.removesuffix('.py').lstrip('_')}" in names_below(TESTS / package.partition("/")[0])
-
-
-@cache
-def names_below(folder: Path) -> set[str]:
-    """Names of the test files in a folder and below it, or directly in the folder of all tests."""
-    return {path.stem for path in (folder.glob("*.py") if folder == TESTS else folder.rglob("*.py"))}
+    return (TESTS / package / f"test_{name.removesuffix('.py').lstrip('_')}.py").is_file()
 
 
 def test_every_module_with_functions_has_a_test_file():
@@ -90,5 +84,6 @@ def test_module_without_a_test_file_is_reported(tmp_path, monkeypatch):
     monkeypatch.setattr("house.test_mirror.TESTS", tmp_path)
     (tmp_path / "core" / "deep").mkdir(parents=True)
     (tmp_path / "core" / "deep" / "test_files.py").write_text("")
-    assert is_tested("core/files.py") and is_tested("core/_files.py") and is_tested("models/families/bert.py")
-    assert not is_tested("core/lock.py") and not is_tested("data/files.py")
+    (tmp_path / "test_describe.py").write_text("")
+    assert is_tested("core/deep/files.py") and is_tested("core/deep/_files.py") and is_tested("models/families/bert.py")
+    assert is_tested("describe.py") and not is_tested("core/files.py") and not is_tested("data/files.py")
