@@ -46,7 +46,7 @@ def test_misspelled_names_are_pointed_out(rows_csv, task, overrides, message):
         choose_task(task, rows_csv, overrides)
 
 
-def test_what_is_read_of_the_rows_is_told(rows_csv, monkeypatch):
+def test_the_columns_that_are_read_are_reported(rows_csv, monkeypatch):
     messages = []
     monkeypatch.setattr(task_choice, "info", messages.append)
     choose_task("", rows_csv, [])

@@ -1,4 +1,4 @@
-"""`niwaki doctor`: what it prints and when it fails. What it finds is tested in tests/reliability/test_doctor.py."""
+"""`niwaki doctor`: what it prints and when it fails. What it finds is tested in tests/test_doctor.py."""
 
 import json
 

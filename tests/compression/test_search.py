@@ -90,7 +90,7 @@ def test_an_interruption_by_the_user_is_passed_on(tried, monkeypatch):
         search(SOURCE, None, SIZE, None, FOLDER)
 
 
-def test_a_single_model_is_made_whatever_its_score(tried):
+def test_a_single_model_is_built_whatever_its_score(tried):
     found = make_one(SOURCE, None, {"name": "tiny"}, FOLDER)
     assert found.chosen.name == "tiny" and found.model == FOLDER / "tiny" and tried == [["tiny"]]
 

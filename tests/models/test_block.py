@@ -32,7 +32,7 @@ def block_of(module: Two) -> Block:
 
 
 @torch.no_grad()
-def test_kept_neurons_give_what_the_others_switched_off_give(module):
+def test_remaining_neurons_give_what_all_give_with_the_others_off(module):
     x, others, block = torch.randn(6, 3), torch.randn(6, 3), block_of(module)
     assert block.ffn_size == 4 and block.producers == [module.first, module.gate]
     factors = block.factors(torch.tensor([0.0, 1.0, 0.0, 1.0]))

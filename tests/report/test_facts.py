@@ -41,7 +41,7 @@ def test_ratios_are_against_the_reference(run):
     assert found["reference"]["engine"] == "transformers" and found["reference"]["stage"] == "teacher"
 
 
-def test_the_kept_share_is_that_of_the_best_stage(run):
+def test_scores_are_shares_of_the_best_stage(run):
     found = of(run)
     assert [stage["kept"] for stage in found["stages"]] == pytest.approx(
         [1, 0.826 / 0.836, 0.822 / 0.836, 0.8205 / 0.836]

@@ -57,7 +57,7 @@ def plan_of(kind: str = "full"):
     return SimpleNamespace(stages=stages, task=task, recipe=recipe)
 
 
-def test_stages_race_in_both_engines_and_figures_are_kept_apart(raced, tmp_path):
+def test_stages_race_in_both_engines_with_separate_figures(raced, tmp_path):
     found = run_race(plan_of(), tmp_path)
     assert raced["names"] == [REFERENCE, "teacher", "teacher loaded", "int8", "int8 loaded"]
     assert raced["texts"] == 192 and raced["how"]["reference"] == REFERENCE

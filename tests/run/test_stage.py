@@ -51,13 +51,13 @@ def job(tmp_path, quick_disk):
 
 
 def test_a_stage_goes_through_all_steps_and_is_committed(steps, job):
-    made = job()
-    make_stage(made)
+    one = job()
+    make_stage(one)
     assert steps == [
         *("choose", "load", "space", "teachers", "prepare", "encode", "teach", "train"),
         *("finish", "publish", "measure"),
     ]
-    assert (made.target / "MANIFEST").is_file() and (made.target / "model").is_dir() and not made.work_folder.exists()
+    assert (one.target / "MANIFEST").is_file() and (one.target / "model").is_dir() and not one.work_folder.exists()
 
 
 def test_without_training_nothing_is_encoded_or_taught(steps, job):
@@ -75,15 +75,15 @@ def test_an_interrupted_stage_leaves_its_work_and_no_result(steps, job, monkeypa
         raise Interrupted
 
     monkeypatch.setattr(module, step, interrupt)
-    made = job()
+    one = job()
     with pytest.raises(Interrupted):
-        make_stage(made)
-    assert made.work_folder.is_dir() and not made.target.exists()
+        make_stage(one)
+    assert one.work_folder.is_dir() and not one.target.exists()
 
 
 def test_a_compared_alternative_leaves_no_checkpoints(steps, job, monkeypatch):
     """`choose` trains alternatives through a function; each starts without the checkpoints of the one before."""
-    made = job()
+    one = job()
 
     def choose(job, run):
         steps.append("choose")
@@ -92,5 +92,5 @@ def test_a_compared_alternative_leaves_no_checkpoints(steps, job, monkeypatch):
         return job, "choice"
 
     monkeypatch.setattr(module, "choose", choose)
-    make_stage(made)
-    assert steps.count("train") == 2 and made.target.is_dir()
+    make_stage(one)
+    assert steps.count("train") == 2 and one.target.is_dir()

@@ -94,6 +94,6 @@ def test_a_sentence_is_a_row_for_its_predicates_and_one_for_each():
     assert first["text"] == second["text"] == "The cat sat down" and first["heads"] == []
 
 
-def test_overlapping_arguments_cannot_be_told():
+def test_overlapping_arguments_do_not_fit_into_tags():
     spans = [("ARG0", 0, 2), ("ARG1", 1, 4), ("C-V", 2, 3), ("ARG2", 3, 4)]
     assert tagged(4, 2, "sit.01", spans) == (["B-ARG0", "I-ARG0", "S-01", "B-ARG2"], 1)  # C-V is no argument

@@ -78,7 +78,7 @@ def test_a_program_whose_head_does_not_fit_the_config_is_rejected(tmp_path, monk
         Native(folder, 1)
 
 
-def test_models_that_it_cannot_run_are_told_why(tmp_path, monkeypatch):
+def test_reasons_for_models_that_it_cannot_run(tmp_path, monkeypatch):
     assert Native.unsupported_reason(tmp_path) == (
         f"{tmp_path}: has no {PROGRAM}; `niwaki export {tmp_path} --to native` writes a model that has"
     )

@@ -72,7 +72,7 @@ def test_an_output_that_holds_no_logits_is_rejected(model, folder, tmp_path):
         engine.logits(arrays_of(model))
 
 
-def test_a_folder_without_graphs_is_told_how_to_get_them(folder, tmp_path):
+def test_the_reason_for_a_folder_without_graphs(folder, tmp_path):
     assert Onnx.unsupported_reason(folder) is None
     assert Onnx.unsupported_reason(tmp_path) == f"{tmp_path}: has no {GRAPH}; it was not saved by niwaki"
     (tmp_path / ENCODER).write_bytes(b"")

@@ -54,8 +54,8 @@ def test_a_fresh_encoder_has_the_given_shape(model):
 
 
 def test_the_dry_run_has_the_shape_but_for_the_vocabulary(model):
-    dry, made = AddDecoder(layers=2).dry_prepare(model), AddDecoder(layers=2).prepare(model, CONTEXT)
-    shapes = [{name: value.shape for name, value in one.network.state_dict().items()} for one in (dry, made)]
+    dry, found = AddDecoder(layers=2).dry_prepare(model), AddDecoder(layers=2).prepare(model, CONTEXT)
+    shapes = [{name: value.shape for name, value in one.network.state_dict().items()} for one in (dry, found)]
     different = {name for name in shapes[0] if shapes[0][name] != shapes[1][name]}
     assert shapes[0].keys() == shapes[1].keys() and different <= {"decoder.tokens.weight"}
 
