@@ -46,8 +46,9 @@ class Anatomy:
     @property
     def layers(self) -> list[Layer]:
         """The distinct layers; those of a family that runs one several times are in `order`."""
-        paths = self.family.layer
-        return [] if paths is None else [Layer(module, paths) for module in self.family.layers(self.trunk)]
+        if self.family.layer is None:
+            return []
+        return [self.family.wrap(module) for module in self.family.layers(self.trunk)]
 
     @property
     def order(self) -> list[int]:
@@ -139,6 +140,12 @@ class Anatomy:
                 f"{what}: a model of family '{self.network.config.model_type}' has no attention layers; leave '{what}' out ('logits' distils "
                 "it, 'ffn' and 'vocabulary' cut it, 'int8' packs it), or start from a transformer"
             )
+
+    def require_equal_sizes(self, what: str) -> None:
+        """Rejects layers whose parts are not as wide as the hidden states, in the name of what needs that."""
+        self.require_layers(what)
+        if reason := self.layers[0].fixed:
+            raise InputError(f"{what}: {reason}")
 
     def matrices(self) -> Iterator[str]:
         """Paths, from the network, of all matrices but the head's; of one that is made of several, of these."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from operator import attrgetter
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from torch import Tensor, nn
 
@@ -21,6 +21,8 @@ NORMS = ("attention_norm", "ffn_norm")
 
 class Layer:
     """A role is a field of `LayerPaths`, or the path of a matrix of a part that was put in (`mixer.out`)."""
+
+    fixed: ClassVar[str] = ""  # why the size of hidden states and the parts stay as they are; "": they can be changed
 
     def __init__(self, module: nn.Module, paths: LayerPaths) -> None:
         self.module = module
@@ -100,13 +102,13 @@ class Layer:
 
     def add(self, rows: Tensor, mixed: Tensor) -> Tensor:
         """What the mixer gives, added to the rows."""
-        return _merge(self, rows, mixed, "out_dropout", "attention_norm")
+        return merged(self, rows, mixed, "out_dropout", "attention_norm")
 
     def feed(self, rows: Tensor, layout: Layout | None = None, record: Record | None = None) -> Tensor:
         """Rows through the feed-forward block."""
         record = {} if record is None else record
         inner = self.feed_forward.forward_in(self.before("ffn_norm", rows), layout, record)
-        return _merge(self, rows, inner, "ffn_dropout", "ffn_norm")
+        return merged(self, rows, inner, "ffn_dropout", "ffn_norm")
 
     def drop(self, role: str, x: Tensor) -> Tensor:
         """Dropout while training."""
@@ -144,7 +146,7 @@ def normed(rows: Tensor, norm: nn.Module) -> Tensor:
     return pre_norm.pre_norm(rows, cast(nn.LayerNorm, norm)) if fits else norm(rows)
 
 
-def _merge(layer: Layer, rows: Tensor, block: Tensor, drop: str, norm: str) -> Tensor:
+def merged(layer: Layer, rows: Tensor, block: Tensor, drop: str, norm: str) -> Tensor:
     """A block's output with dropout, added to the rows; normed unless norms come first."""
     if not layer.paths.pre_norm and add_norm.fits(block, rows, layer.part(norm)):
         return add_norm.add_norm(block, rows, layer.part(norm), layer.dropout_rate(drop))

@@ -52,7 +52,8 @@ def build(values: Json) -> Network:
     if (head == CONDITIONAL_GENERATION) != (family.decoder is not None):
         raise InputError(f"config: a model of family '{values['model_type']}' has no head for {head}")
     family.check_config(values)
-    if head == FEATURE_EXTRACTION and (not family.in_transformers or family.decoder is not None):
+    embeds = family.in_transformers and family.decoder is None and family.head.embeds
+    if head == FEATURE_EXTRACTION and not embeds:
         raise InputError(
             f"config: a model of family '{values['model_type']}' has no sentence embeddings; take another family"
         )

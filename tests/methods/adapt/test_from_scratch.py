@@ -83,7 +83,7 @@ def test_a_model_for_a_task_keeps_its_labels(tmp_path):
     [
         (
             {"family": "roberta"},
-            "family 'roberta' cannot be built so; take one of albert, bart, bert, bilstm_lm, deberta_v2, distilbert, electra, gpt2, llama, lstm_lm, marian, modernbert, roformer, t5",
+            "family 'roberta' cannot be built so; take one of albert, bart, bert, bilstm_lm, .*, roformer, t5",
         ),
         ({"decoder_layers": 2}, "family 'bert' has no decoder; leave decoder_layers out"),
         ({"family": "t5"}, "vocab_size 300 leaves too little besides 100 sentinels; take 361 or more"),

@@ -100,8 +100,8 @@ class FromScratch(Method, Reshapes):
             family.keys.ffn_size: self.ffn_size,
         }
         sizes.pop("", None)  # of what the family does not have
-        if family.inputs.projection or family.keys.embedding_size:
-            sizes["embedding_size"] = self.embedding_size or self.hidden_size
+        if family.keys.embedding_size:
+            sizes[family.keys.embedding_size] = self.embedding_size or self.hidden_size
         own = model.network.config.to_dict()
         further = (
             {}
@@ -143,7 +143,7 @@ class FromScratch(Method, Reshapes):
             raise InputError(
                 f"from_scratch: hidden_size {self.hidden_size} is not a multiple of heads {self.heads}; change one of them"
             )
-        if self.embedding_size and not (family.inputs.projection or family.keys.embedding_size):
+        if self.embedding_size and not family.keys.embedding_size:
             raise InputError(
                 f"from_scratch: family '{self.family}' does not project embeddings; leave embedding_size out"
             )

@@ -20,7 +20,7 @@ class Blocks(Edit):
     ffn: list[int]  # the feed-forward blocks to remove
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
-        anatomy.require_layers("blocks")
+        anatomy.require_equal_sizes("blocks")
         layers = {what: layers_with_block(anatomy, what) for what in LAST}
         for what in LAST:
             self._check_numbers(what, layers[what])

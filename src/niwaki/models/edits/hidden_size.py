@@ -15,7 +15,7 @@ class HiddenSize(Edit):
     keep: list[int] | int  # dimensions, or the number of first dimensions
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
-        anatomy.require_layers("hidden_size")
+        anatomy.require_equal_sizes("hidden_size")
         reject_language_model(anatomy, "hidden_size")
         whole = anatomy.hidden_size
         keep = resolve_indices(self.keep, whole, "hidden_size")
@@ -56,5 +56,6 @@ def cut_embeddings(network: Network, anatomy: Anatomy, keep: list[int]) -> None:
 
     replace_modules(network, filter(wide, all_tables(anatomy)), lambda table: cut_table(table, columns=keep))
     replace_modules(network, filter(wide, embedding_norms(anatomy)), lambda norm: cut_norm(norm, keep))
-    if hasattr(network.config, "embedding_size") and not projection:
-        network.config.embedding_size = len(keep)
+    key = anatomy.family.keys.embedding_size
+    if key and not projection:
+        setattr(network.config, key, len(keep))

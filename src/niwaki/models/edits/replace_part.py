@@ -37,7 +37,7 @@ class ReplacePart(Edit):
         if self.slot == "head":
             self._replace_head(network, anatomy, kind, settings)
             return
-        anatomy.require_layers("replace_part")
+        anatomy.require_equal_sizes("replace_part")
         if anatomy.decoder is not None and not anatomy.decoder.has_own_layers:
             raise InputError(
                 "replace_part: the encoder's layers generate here, which needs attention; add a decoder with layers"

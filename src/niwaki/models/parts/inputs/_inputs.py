@@ -18,6 +18,7 @@ class Inputs(Part):
     """Base of the files in `parts/inputs/`. All paths are from the network."""
 
     counts_positions: ClassVar[bool] = False  # whether `forward` reads `position_ids`
+    has_vocabulary: ClassVar[bool] = True  # whether each token has a row of its own
 
     def __init__(self, network: Network, family: type[Family]) -> None:
         self.network, self.family, self.paths = network, family, family.inputs
@@ -25,6 +26,10 @@ class Inputs(Part):
     def forward(self, inputs: Mapping[str, Tensor]) -> Tensor:
         """Arrays of (batch, tokens) to hidden states (batch, tokens, hidden)."""
         raise NotImplementedError
+
+    def mask(self, inputs: Mapping[str, Tensor]) -> Tensor:
+        """Which of the hidden states are real (batch, tokens)."""
+        return inputs["attention_mask"]
 
     @property
     def tokens(self) -> Any:

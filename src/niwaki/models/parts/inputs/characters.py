@@ -1,0 +1,77 @@
+"""Characters to fewer vectors (CANINE, Clark et al. 2021): one layer with attention among near characters, then one vector for every four.
+
+The first vector is that of the class token; behind it follow the groups of characters that begin before the last one. The layers read these
+vectors, so a text has a quarter as many of them. As in transformers for texts padded to a multiple of the group size.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from niwaki.models.layout import Padded
+from niwaki.models.parts.inputs._inputs import Inputs
+
+if TYPE_CHECKING:
+    from niwaki.models.layer import Layer
+
+NEAR = "initial_char_encoder.layer.0"  # relative to the body
+
+
+class Characters(Inputs):
+    has_vocabulary = False
+
+    def forward(self, inputs: Mapping[str, Tensor]) -> Tensor:
+        trunk = self.network.get_submodule(self.family.body)
+        hidden = near_attention(
+            self.family.wrap(trunk.get_submodule(NEAR)),
+            self._embedded(inputs),
+            inputs["attention_mask"],
+            int(self.network.config.local_transformer_stride),
+        )
+        return self._grouped(hidden, trunk.get_submodule("chars_to_molecules"))
+
+    def mask(self, inputs: Mapping[str, Tensor]) -> Tensor:
+        """A vector is real if the first character of its group is."""
+        return inputs["attention_mask"][:, :: self._group]
+
+    @property
+    def _group(self) -> int:
+        return int(self.network.config.downsampling_rate)
+
+    def _embedded(self, inputs: Mapping[str, Tensor]) -> Tensor:
+        """(batch, characters, hidden)"""
+        ids = inputs["input_ids"]
+        stage = self.network.get_submodule(f"{self.family.body}.char_embeddings")
+        types = inputs.get("token_type_ids", torch.zeros_like(ids))
+        places = torch.arange(ids.shape[1], device=ids.device)[None]
+        found = self.tokens(ids) + stage.get_submodule("token_type_embeddings")(types)
+        found = found + stage.get_submodule("char_position_embeddings")(places)
+        return stage.get_submodule("dropout")(stage.get_submodule("LayerNorm")(found))
+
+    def _grouped(self, hidden: Tensor, stage: Any) -> Tensor:
+        """A matrix on the characters of each whole group but the last, which is left out; the class token in front."""
+        whole = (hidden.shape[1] - 1) // self._group
+        groups = hidden[:, : whole * self._group].unflatten(1, (-1, self._group)) if whole else hidden[:, :0, None]
+        weight = stage.conv.weight.permute(0, 2, 1).flatten(1)  # (hidden, group × hidden)
+        grouped = (
+            stage.activation(functional.linear(groups.flatten(2), weight, stage.conv.bias))
+            if whole
+            else groups[:, :, 0]
+        )
+        return stage.LayerNorm(torch.cat([hidden[:, :1], grouped], dim=1))
+
+
+def near_attention(layer: "Layer", hidden: Tensor, mask: Tensor, stride: int) -> Tensor:
+    """A layer over each stretch of `stride` characters by itself."""
+    tokens = hidden.shape[1]
+    if not torch.jit.is_tracing():
+        stride = min(stride, tokens)
+    missing = -tokens % stride
+    shape = (-1, stride)
+    near = functional.pad(hidden, (0, 0, 0, missing)).unflatten(1, shape).flatten(0, 1)
+    real = functional.pad(mask, (0, missing)).unflatten(1, shape).flatten(0, 1)
+    found = layer.run(near, Padded(real, near), True, {})
+    return found.unflatten(0, (len(hidden), -1)).flatten(1, 2)[:, :tokens]
