@@ -50,8 +50,8 @@ ATTENTION_FREE_SIZES = {
 SHARING = tuple(  # those whose masked-LM head reads the token table
     name for name in FAMILIES if ABOUT[name].head.vocabulary.shares_table
 )
-PLAIN = tuple(  # those whose hidden states can be cut, and whose parts can be replaced
-    name for name in FAMILIES if ABOUT[name].wrap.__func__ is Family.wrap.__func__
+PLAIN = tuple(  # those with layers of any size, whose parts can be replaced
+    name for name in FAMILIES if ABOUT[name].wrap.__func__ is Family.wrap.__func__ and ABOUT[name].keys.ffn_size
 )
 ENCODING = tuple(name for name in FAMILIES if not is_always_causal(ABOUT[name]))  # the others read earlier tokens alone
 TYPES = {
@@ -61,7 +61,9 @@ TYPES = {
 }  # names that transformers writes with a hyphen
 POSITIONS = 66
 NATIVE = tuple(
-    name for name in ENCODING if ABOUT[name].layer.stack.mixer == "attention"
+    name
+    for name in ENCODING
+    if ABOUT[name].layer.stack.mixer == "attention" and ABOUT[name].inputs.part == "token_embeddings"
 )  # those that the native engine runs
 LABELS = ["bad", "good"]
 TARGET_TOKENS = 40  # vocabulary size of generated text

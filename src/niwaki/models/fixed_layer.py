@@ -1,7 +1,7 @@
-"""Plain layers behind an input stage that has layers of its own."""
+"""Plain layers of networks whose hidden states have one size, because of what lies before them or how they are stored."""
 
 from niwaki.models.layer import Layer
 
 
 class FixedLayer(Layer):
-    fixed = "the input stage of this family has a layer of its own; take 'heads', 'ffn' or 'depth', or a method that packs matrices"
+    fixed = "hidden states and parts of this family stay as they are; take 'heads', 'ffn' or 'depth', or a method that packs matrices"

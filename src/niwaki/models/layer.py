@@ -80,7 +80,9 @@ class Layer:
     def matrices(self, *slots: str) -> list[str]:
         """Roles of the matrices of mixer and feed-forward block, or of one of these."""
         return list(
-            dict.fromkeys(role for slot in slots or SLOTS for role in self._roles(slot, "from_hidden", "to_hidden"))
+            dict.fromkeys(
+                role for slot in slots or SLOTS for role in self._roles(slot, "from_hidden", "inner", "to_hidden")
+            )
         )
 
     def roles(self, side: str) -> set[str]:

@@ -81,6 +81,7 @@ class Xlm(Family):
         **dict.fromkeys(("bos_index", "eos_index", "pad_index", "unk_index", "mask_index"), mark),
         **dict.fromkeys(("gelu_activation", "use_lang_emb", "sinusoidal_embeddings"), flag),
         **dict.fromkeys(("causal", "asm", "is_encoder", "summary_proj_to_labels"), flag),
+        **dict.fromkeys(("start_n_top", "end_n_top"), whole(1000, 1)),
         "summary_first_dropout": share,
         "embed_init_std": positive,
     }

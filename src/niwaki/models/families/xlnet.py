@@ -1,6 +1,6 @@
 """XLNet (Yang et al. 2019): attention with distances and segments, no positions in the embeddings, the class token last."""
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from niwaki.core.errors import InputError
 from niwaki.models.family import (
@@ -15,6 +15,11 @@ from niwaki.models.family import (
     VocabularyPaths,
 )
 from niwaki.models.value_rules import ACTIVATIONS, MOST_LAYERS, MOST_POSITIONS, WIDEST, Rule, flag, one_of, whole
+
+if TYPE_CHECKING:
+    from torch import nn
+
+    from niwaki.models.layer import Layer
 
 SUPPORTED: Config = {
     "attn_type": "bi",
@@ -80,6 +85,14 @@ class XlNet(Family):
         for key, usual in SUPPORTED.items():
             if config.get(key, usual) not in (usual, None):
                 raise InputError(f"config: an xlnet with {key} = {config[key]} is not supported; take one with {usual}")
+
+    @classmethod
+    def wrap(cls, layer: "nn.Module") -> "Layer":
+        """The config has one size for hidden states and for all heads together."""
+        from niwaki.models.fixed_layer import FixedLayer
+
+        assert cls.layer is not None
+        return FixedLayer(layer, cls.layer)
 
     @classmethod
     def adapt_network(cls, network: Network) -> None:

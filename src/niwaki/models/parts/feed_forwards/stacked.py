@@ -7,6 +7,8 @@ EARLIER, LAST = "ffn", "output.bottleneck.dense"  # where the other blocks lie, 
 
 
 class Stacked(Dense):
+    from_hidden = ()
+    to_hidden = (LAST,)
     native = None
 
     @property
@@ -14,12 +16,9 @@ class Stacked(Dense):
         return [f"{EARLIER}.{name}" for name, _ in self.layer.module.get_submodule(EARLIER).named_children()]
 
     @property
-    def from_hidden(self) -> tuple[str, ...]:  # type: ignore[override]
-        return ("ffn_in", *(f"{path}.intermediate.dense" for path in self.earlier))
-
-    @property
-    def to_hidden(self) -> tuple[str, ...]:  # type: ignore[override]
-        return ("ffn_out", *(f"{path}.output.dense" for path in self.earlier), LAST)
+    def inner(self) -> tuple[str, ...]:  # type: ignore[override]
+        both = ("intermediate.dense", "output.dense")
+        return (*(f"{path}.{matrix}" for path in self.earlier for matrix in both), "ffn_in", "ffn_out")
 
     def blocks(self, key: str) -> list[Block]:
         module = self.layer.module

@@ -9,7 +9,7 @@ from niwaki.core.catalog import Catalog
 from niwaki.models.family import Family, Network
 from niwaki.models.parts._part import Part
 from niwaki.models.prefix import taken_positions
-from niwaki.models.value_rules import MOST_POSITIONS
+from niwaki.models.value_rules import MOST_POSITIONS, NO_POSITIONS
 
 INPUTS = Catalog("niwaki.models.parts.inputs", what="input stage")
 
@@ -78,6 +78,7 @@ class Inputs(Part):
     @property
     def max_tokens(self) -> int:
         if not self.paths.limited:
-            return MOST_POSITIONS - self.prompt_tokens
+            most = NO_POSITIONS if self.family.decoder is None else MOST_POSITIONS
+            return most - self.prompt_tokens
         taken = self.paths.skipped_positions + self.prompt_tokens + self.taken_positions
         return int(self.network.config.max_position_embeddings) - taken

@@ -11,7 +11,9 @@ SHARED = "bottleneck.attention"
 
 
 class Bottleneck(Attention):
-    from_hidden = ("query", "key", "value", "bottleneck.input.dense", f"{SHARED}.dense")
+    from_hidden = ("value", "bottleneck.input.dense", f"{SHARED}.dense")
+    inner = ("query", "key", "out")
+    to_hidden = ()
     native: ClassVar[str | None] = None
 
     def project(self, wanted: Tensor, rows: Tensor) -> Sequence[Tensor]:

@@ -17,7 +17,7 @@ SEGMENTS = "seg_embed"  # of the same segment and of another one: (2, heads, hea
 
 
 class TransformerXl(Attention):
-    from_hidden = ("query", "key", "value")
+    inner = ("rel_attn.distance",)
     native: ClassVar[str | None] = None
     relative = True
 
