@@ -12,7 +12,7 @@ BOTTLENECK, OUTPUT = "bottleneck.input", "output.bottleneck"
 
 class BottleneckLayer(Layer):
     fixed = (
-        "the layers of this family have bottlenecks of a size of their own; take 'heads', 'ffn', 'depth' or 'vocabulary', which cut them, "
+        "the layers of this family have bottlenecks of a size of their own; take 'heads', 'ffn', 'layers' or 'vocabulary', which cut them, "
         "or a method that packs matrices"
     )
 

@@ -4,4 +4,4 @@ from niwaki.models.layer import Layer
 
 
 class FixedLayer(Layer):
-    fixed = "hidden states and parts of this family stay as they are; take 'heads', 'ffn' or 'depth', or a method that packs matrices"
+    fixed = "hidden states and parts of this family stay as they are; take 'heads', 'ffn' or 'layers', or a method that packs matrices"

@@ -53,25 +53,22 @@ class Characters(Inputs):
 
     def _grouped(self, hidden: Tensor, stage: Any) -> Tensor:
         """A matrix on the characters of each whole group but the last, which is left out; the class token in front."""
-        whole = (hidden.shape[1] - 1) // self._group
-        groups = hidden[:, : whole * self._group].unflatten(1, (-1, self._group)) if whole else hidden[:, :0, None]
-        weight = stage.conv.weight.permute(0, 2, 1).flatten(1)  # (hidden, group × hidden)
-        grouped = (
-            stage.activation(functional.linear(groups.flatten(2), weight, stage.conv.bias))
-            if whole
-            else groups[:, :, 0]
-        )
+        batch, tokens, size = hidden.shape
+        whole = (tokens - 1) // self._group
+        groups = hidden[:, : whole * self._group].reshape(batch, whole, self._group * size)
+        weight = stage.conv.weight.transpose(1, 2).flatten(1)  # (hidden, group × hidden)
+        grouped = stage.activation(functional.linear(groups, weight, stage.conv.bias))
         return stage.LayerNorm(torch.cat([hidden[:, :1], grouped], dim=1))
 
 
 def near_attention(layer: "Layer", hidden: Tensor, mask: Tensor, stride: int) -> Tensor:
     """A layer over each stretch of `stride` characters by itself."""
-    tokens = hidden.shape[1]
+    batch, tokens, size = hidden.shape
     if not torch.jit.is_tracing():
         stride = min(stride, tokens)
-    missing = -tokens % stride
-    shape = (-1, stride)
-    near = functional.pad(hidden, (0, 0, 0, missing)).unflatten(1, shape).flatten(0, 1)
-    real = functional.pad(mask, (0, missing)).unflatten(1, shape).flatten(0, 1)
+    stretches = (tokens + stride - 1) // stride
+    missing = stretches * stride - tokens
+    near = functional.pad(hidden, (0, 0, 0, missing)).reshape(batch * stretches, stride, size)
+    real = functional.pad(mask, (0, missing)).reshape(batch * stretches, stride)
     found = layer.run(near, Padded(real, near), True, {})
-    return found.unflatten(0, (len(hidden), -1)).flatten(1, 2)[:, :tokens]
+    return found.reshape(batch, stretches * stride, size)[:, :tokens]
