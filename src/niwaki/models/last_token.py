@@ -13,9 +13,10 @@ from niwaki.models.pooling import pool
 class LastToken(XLNetSequenceSummary):
     mask: Tensor | None = None  # of the batch, from the network's arguments
 
-    def forward(self, hidden: Tensor, cls_index: Tensor | None = None) -> Tensor:
+    def forward(self, hidden: Any, cls_index: Any = None) -> Any:
         mask = hidden.new_ones(hidden.shape[:2]).long() if self.mask is None else self.mask
-        return super().forward(pool(hidden, mask, "last")[:, None])
+        last: Any = pool(hidden, mask, "last")[:, None]
+        return super().forward(last)
 
 
 def read_last_token(network: Network) -> None:

@@ -81,7 +81,7 @@ class Layer:
         """Roles of the matrices of mixer and feed-forward block, or of one of these."""
         return list(
             dict.fromkeys(
-                role for slot in slots or SLOTS for role in self._roles(slot, "from_hidden", "inner", "to_hidden")
+                role for slot in slots or SLOTS for role in self._roles(slot, "from_hidden", "between", "to_hidden")
             )
         )
 

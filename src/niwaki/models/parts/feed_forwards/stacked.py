@@ -16,7 +16,7 @@ class Stacked(Dense):
         return [f"{EARLIER}.{name}" for name, _ in self.layer.module.get_submodule(EARLIER).named_children()]
 
     @property
-    def inner(self) -> tuple[str, ...]:  # type: ignore[override]
+    def between(self) -> tuple[str, ...]:  # type: ignore[override]
         both = ("intermediate.dense", "output.dense")
         return (*(f"{path}.{matrix}" for path in self.earlier for matrix in both), "ffn_in", "ffn_out")
 

@@ -12,8 +12,8 @@ SHARED = "bottleneck.attention"
 
 class Bottleneck(Attention):
     from_hidden = ("value", "bottleneck.input.dense", f"{SHARED}.dense")
-    inner = ("query", "key", "out")
-    to_hidden = ()
+    between = ("query", "key", "out")
+    to_hidden: ClassVar[tuple[str, ...]] = ()
     native: ClassVar[str | None] = None
 
     def project(self, wanted: Tensor, rows: Tensor) -> Sequence[Tensor]:

@@ -17,7 +17,7 @@ SEGMENTS = "seg_embed"  # of the same segment and of another one: (2, heads, hea
 
 
 class TransformerXl(Attention):
-    inner = ("rel_attn.distance",)
+    between = ("rel_attn.distance",)
     native: ClassVar[str | None] = None
     relative = True
 
