@@ -84,9 +84,9 @@ def loads(family: str, folder: Path) -> str:
 
 def untouched(family: str):
     """transformers' own network with random numbers, as a checkpoint has them."""
-    made = tiny.model(family).network
+    like = tiny.model(family).network
     torch.manual_seed(6)
-    network = type(made)(made.config).eval()
+    network = type(like)(like.config).eval()
     with torch.no_grad():
         for parameter in filter(lambda one: one.requires_grad, network.parameters()):
             parameter.add_(torch.randn(parameter.shape) / 10)

@@ -19,7 +19,7 @@ from niwaki.core.files import sha256
 from niwaki.data.ragged import Ragged, RaggedWriter
 from niwaki.engines.export import write_graph
 from niwaki.engines.native.program_file import write_program
-from niwaki.models.family import Family, family_of, is_always_causal
+from niwaki.models.family import family_of, is_always_causal
 from niwaki.models.features import Features
 from niwaki.models.forward import Batch, forward
 from niwaki.models.model import Model
@@ -51,7 +51,7 @@ SHARING = tuple(  # those whose masked-LM head reads the token table
     name for name in FAMILIES if ABOUT[name].head.vocabulary.shares_table
 )
 PLAIN = tuple(  # those with layers of any size, whose parts can be replaced
-    name for name in FAMILIES if ABOUT[name].wrap.__func__ is Family.wrap.__func__ and ABOUT[name].keys.ffn_size
+    name for name in FAMILIES if ABOUT[name].layer.stack.kind == "plain" and ABOUT[name].keys.ffn_size
 )
 ENCODING = tuple(name for name in FAMILIES if not is_always_causal(ABOUT[name]))  # the others read earlier tokens alone
 TYPES = {

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from niwaki.core.errors import InputError
+from niwaki.core.json_types import Json
 
 MAGIC, VERSIONS = b"GGUF", (2, 3)
 MAX_TENSORS, MAX_ENTRIES, MAX_ITEMS, MAX_TEXT, MAX_DIMENSIONS = 20_000, 10_000, 4_000_000, 4 << 20, 4
@@ -51,7 +52,7 @@ class GgufTensor(NamedTuple):
 
 
 class GgufFile(NamedTuple):
-    metadata: dict[str, Any]
+    metadata: Json
     tensors: dict[str, GgufTensor]
 
 

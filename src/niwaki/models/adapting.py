@@ -6,6 +6,7 @@ from torch import Tensor
 
 from niwaki.models.family import Family, Network
 from niwaki.models.grouped_heads import set_key_heads
+from niwaki.models.hash_table import hash_names
 from niwaki.models.joined_matrices import join_matrices, split_matrices
 from niwaki.models.layer_lists import group_layers, listed_names
 from niwaki.models.parameter_matrices import parameter_names, set_matrices
@@ -38,7 +39,7 @@ def adapt_layers(network: Network, family: type[Family]) -> None:
 
 def published(network: Network, family: type[Family], tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """The tensors of a network without edits under the names and in the layout of its checkpoints."""
-    found = dict(family.published(tensors))
+    found = hash_names(tensors)
     if family.layer is not None and family.layer.stack.fused:
         found = join_matrices(found, family.layer)
     if family.layer is not None and family.layer.stack.lists:

@@ -12,6 +12,7 @@ from niwaki.models.block import Block
 from niwaki.models.deltas._delta import without_deltas
 from niwaki.models.family import Family, Network, family_of, is_always_causal
 from niwaki.models.layer import Layer
+from niwaki.models.layer_kinds import layer_of
 from niwaki.models.module_paths import leaf_paths
 from niwaki.models.packed.removed import Removed
 from niwaki.models.parts.heads._head import HEADS, TaskHead, is_head_of
@@ -48,7 +49,7 @@ class Anatomy:
         """The distinct layers; those of a family that runs one several times are in `order`."""
         if self.family.layer is None:
             return []
-        return [self.family.wrap(module) for module in self.family.layers(self.trunk)]
+        return [layer_of(self.family, module) for module in self.family.layers(self.trunk)]
 
     @property
     def order(self) -> list[int]:
@@ -141,12 +142,6 @@ class Anatomy:
                 "it, 'ffn' and 'vocabulary' cut it, 'int8' packs it), or start from a transformer"
             )
 
-    def require_equal_sizes(self, what: str) -> None:
-        """Rejects layers whose parts are not as wide as the hidden states, in the name of what needs that."""
-        self.require_layers(what)
-        if reason := self.layers[0].fixed:
-            raise InputError(f"{what}: {reason}")
-
     def matrices(self) -> Iterator[str]:
         """Paths, from the network, of all matrices but the head's; of one that is made of several, of these."""
         for path in self.whole_matrices():
@@ -163,6 +158,13 @@ class Anatomy:
                     path = f"{root[id(layer.module)]}.{layer.path(role)}"
                     yield without_deltas(self.network, path)
         yield from self.family.matrices(self.network)
+
+
+def require_equal_sizes(anatomy: Anatomy, what: str) -> None:
+    """Rejects layers whose hidden states or parts stay as they are, in the name of what changes them."""
+    anatomy.require_layers(what)
+    if reason := getattr(anatomy.layers[0], "fixed", ""):
+        raise InputError(f"{what}: {reason}")
 
 
 def reads_one_vector(anatomy: Anatomy) -> bool:

@@ -3,7 +3,7 @@
 One file in `families/` for each, named as transformers names the `model_type`. No torch here: deployments read configs too.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from transformers import PretrainedConfig
 
     from niwaki.models.block import Block
-    from niwaki.models.layer import Layer
 
 Network = Any  # a transformers model: an nn.Module whose further attributes are its family's own
 Config = Json  # the content of a config.json
@@ -32,6 +31,7 @@ class StackRules:
     causal: bool = False  # tokens attend to earlier ones alone, whatever the config says
     transposed: tuple[str, ...] = ()  # matrices that checkpoints store as (inputs, outputs),
     fused: tuple[str, ...] = ()  # and those that hold several side by side, e.g. query, key and value
+    kind: str = "plain"  # of layer (models/layer_kinds.py)
     mixer: str = "attention"  # file in parts/mixers
     feed_forward: str = "dense"  # file in parts/feed_forwards
     rotary: str = ""  # how queries and keys are rotated by their positions: "halves" or "neighbours" (models/rotary.py)
@@ -99,7 +99,7 @@ class VocabularyPaths:
         True  # a token is predicted from those behind it too; False of networks that are always causal
     )
     shares_table: bool = True  # else its vectors are not those of the tokens that are read, and may have another size
-    beside: str = ""  # a module whose `scores` read hidden states wider than the table's vectors
+    wider: str = ""  # a module whose `scores` read hidden states wider than the table's vectors
     directions: int = (
         1  # 2: logits of a stack that reads texts backwards lie behind those of the one that reads them forwards
     )
@@ -226,22 +226,9 @@ class Family:
             tie_vocabulary(network, cls)
 
     @classmethod
-    def published(cls, tensors: "Mapping[str, Tensor]") -> "Mapping[str, Tensor]":
-        """The tensors of a rearranged network without edits under the names of checkpoints."""
-        return tensors
-
-    @classmethod
     def layers(cls, trunk: Network) -> "list[nn.Module]":
         """The distinct layers."""
         return list(trunk.get_submodule(cls.layer_list).children()) if cls.layer else []
-
-    @classmethod
-    def wrap(cls, layer: "nn.Module") -> "Layer":
-        """How one of them computes."""
-        from niwaki.models.layer import Layer
-
-        assert cls.layer is not None
-        return Layer(layer, cls.layer)
 
     @classmethod
     def order(cls, config: "PretrainedConfig", layers: int) -> list[int]:

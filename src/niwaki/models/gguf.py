@@ -52,7 +52,7 @@ GPT2_REST = {
 TRANSPOSED = ("attn_qkv", "attn_output", "ffn_up", "ffn_down")  # of gpt2
 
 
-def read(path: Path) -> tuple[Json, Tensors, dict[str, Any]]:
+def read(path: Path) -> tuple[Json, Tensors, Json]:
     """Config, tensors and metadata of a file."""
     if not path.is_file():
         raise InputError(f"{path}: is not there")

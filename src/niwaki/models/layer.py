@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from operator import attrgetter
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 from torch import Tensor, nn
 
@@ -21,8 +21,6 @@ NORMS = ("attention_norm", "ffn_norm")
 
 class Layer:
     """A role is a field of `LayerPaths`, or the path of a matrix of a part that was put in (`mixer.out`)."""
-
-    fixed: ClassVar[str] = ""  # why the size of hidden states and the parts stay as they are; "": they can be changed
 
     def __init__(self, module: nn.Module, paths: LayerPaths) -> None:
         self.module = module

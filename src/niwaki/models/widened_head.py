@@ -1,4 +1,4 @@
-"""MobileBERT's masked-LM head (Sun et al. 2020): the token table is narrower than hidden states, so further columns stand beside it."""
+"""MobileBERT's masked-LM head (Sun et al. 2020): the token table is narrower than hidden states, so a second matrix reads the rest."""
 
 from torch import Tensor
 from transformers.models.mobilebert.modeling_mobilebert import MobileBertLMPredictionHead

@@ -1,7 +1,5 @@
 """The tokenizer in the metadata of a GGUF file as a tokenizer.json: byte-level BPE with merges ("gpt2"), or SentencePiece BPE with scores ("llama")."""
 
-from typing import Any
-
 from niwaki.core.errors import InputError
 from niwaki.core.json_types import Json
 from niwaki.tokenization.patterns import PUBLISHED
@@ -32,7 +30,7 @@ SPLITS = {
 SPECIAL = {"bos_token": "bos", "eos_token": "eos", "unk_token": "unknown", "pad_token": "padding"}
 
 
-def tokenizer_json(metadata: dict[str, Any], where: str) -> Json:
+def tokenizer_json(metadata: Json, where: str) -> Json:
     """The content of tokenizer.json."""
     tokens, kinds = _tokens(metadata, where)
     kind = metadata.get(f"{PREFIX}model")
@@ -45,7 +43,7 @@ def tokenizer_json(metadata: dict[str, Any], where: str) -> Json:
     )
 
 
-def special_tokens(metadata: dict[str, Any], where: str) -> dict[str, str]:
+def special_tokens(metadata: Json, where: str) -> dict[str, str]:
     """Special tokens by their names in transformers."""
     tokens, _ = _tokens(metadata, where)
     found = {name: metadata.get(f"{PREFIX}{key}_token_id") for name, key in SPECIAL.items()}
@@ -58,7 +56,7 @@ def _is_id(number: object, count: int) -> bool:
     return isinstance(number, int) and not isinstance(number, bool) and 0 <= number < count
 
 
-def _tokens(metadata: dict[str, Any], where: str) -> tuple[list[str], list[int]]:
+def _tokens(metadata: Json, where: str) -> tuple[list[str], list[int]]:
     tokens = metadata.get(f"{PREFIX}tokens")
     if (
         not isinstance(tokens, list)
@@ -83,7 +81,7 @@ def _added(tokens: list[str], kinds: list[int]) -> list[Json]:
     ]
 
 
-def _byte_level(metadata: dict[str, Any], tokens: list[str], kinds: list[int], where: str) -> Json:
+def _byte_level(metadata: Json, tokens: list[str], kinds: list[int], where: str) -> Json:
     split = metadata.get(f"{PREFIX}pre", "gpt-2")
     if split not in SPLITS:
         raise InputError(
@@ -121,7 +119,7 @@ def _byte_level(metadata: dict[str, Any], tokens: list[str], kinds: list[int], w
     }
 
 
-def _template(metadata: dict[str, Any], tokens: list[str], where: str) -> Json | None:
+def _template(metadata: Json, tokens: list[str], where: str) -> Json | None:
     """What is put in front of a text."""
     if not metadata.get(f"{PREFIX}add_bos_token"):
         return None
@@ -134,7 +132,7 @@ def _template(metadata: dict[str, Any], tokens: list[str], where: str) -> Json |
     return {"type": "TemplateProcessing", "single": [begin, text], "pair": [begin, text, second], "special_tokens": ids}
 
 
-def _sentencepiece(metadata: dict[str, Any], tokens: list[str], kinds: list[int], where: str) -> Json:
+def _sentencepiece(metadata: Json, tokens: list[str], kinds: list[int], where: str) -> Json:
     scores = metadata.get(f"{PREFIX}scores")
     if not isinstance(scores, list) or len(scores) != len(tokens) or UNKNOWN not in kinds:
         raise InputError(f"{where}: has no score for each token, or no token for unknown characters ({PREFIX}scores)")

@@ -67,7 +67,7 @@ def test_logits_and_gradients_equal_transformers(pools, tmp_path):
     compare(model, reference)
 
 
-def test_the_masked_lm_head_reads_columns_beside_the_table(tmp_path):
+def test_the_masked_lm_head_has_a_second_matrix(tmp_path):
     reference = published(MobileBertForMaskedLM, tmp_path)
     compare(load_folder(tmp_path, Head([], MASKED_LM, {"kind": "likelihood"})), reference)
 

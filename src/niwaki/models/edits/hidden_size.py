@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from niwaki.models.anatomy import Anatomy, Network
+from niwaki.models.anatomy import Anatomy, Network, require_equal_sizes
 from niwaki.models.edit import Edit, reject_language_model, resolve_indices
 from niwaki.models.embedding_tables import all_tables, embedding_norms
 from niwaki.models.layer import hidden_matrices
@@ -15,7 +15,7 @@ class HiddenSize(Edit):
     keep: list[int] | int  # dimensions, or the number of first dimensions
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
-        anatomy.require_equal_sizes("hidden_size")
+        require_equal_sizes(anatomy, "hidden_size")
         reject_language_model(anatomy, "hidden_size")
         whole = anatomy.hidden_size
         keep = resolve_indices(self.keep, whole, "hidden_size")

@@ -1,16 +1,15 @@
 """CANINE (Clark et al. 2021): reads characters, without a vocabulary; BERT's layers on a quarter as many vectors."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from niwaki.models.families.bert import Bert
-from niwaki.models.family import HeadPaths, InputPaths, Network
+from niwaki.models.family import HeadPaths, InputPaths, Network, StackRules
 from niwaki.models.value_rules import Rule, whole
 
 if TYPE_CHECKING:
-    from torch import Tensor, nn
-
-    from niwaki.models.layer import Layer
+    pass
 
 
 class Canine(Bert):
@@ -18,6 +17,7 @@ class Canine(Bert):
     texts do not read them."""
 
     body = "canine"
+    layer = replace(Bert.layer, stack=StackRules(kind="fixed"))
     inputs = InputPaths(
         token_table="char_embeddings.hash_table",
         other_tables=("char_embeddings.char_position_embeddings", "char_embeddings.token_type_embeddings"),
@@ -41,21 +41,10 @@ class Canine(Bert):
         super().adapt_network(network)
 
     @classmethod
-    def published(cls, tensors: "Mapping[str, Tensor]") -> "dict[str, Tensor]":
-        from niwaki.models.hash_table import hash_names
-
-        return hash_names(tensors)
-
-    @classmethod
-    def wrap(cls, layer: "nn.Module") -> "Layer":
-        from niwaki.models.fixed_layer import FixedLayer
-
-        assert cls.layer is not None
-        return FixedLayer(layer, cls.layer)
-
-    @classmethod
     def matrices(cls, network: Network) -> Iterator[str]:
         """Those of the layer before the others."""
+        from niwaki.models.layer_kinds import layer_of
+
         first = f"{cls.body}.initial_char_encoder.layer.0"
-        for role in cls.wrap(network.get_submodule(first)).matrices():
+        for role in layer_of(cls, network.get_submodule(first)).matrices():
             yield f"{first}.{getattr(cls.layer, role)}"

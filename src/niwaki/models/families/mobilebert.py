@@ -17,9 +17,8 @@ from niwaki.models.family import (
 from niwaki.models.value_rules import WIDEST, Rule, flag, one_of, whole
 
 if TYPE_CHECKING:
-    from torch import nn
+    pass
 
-    from niwaki.models.layer import Layer
 
 SUPPORTED: Config = {
     "trigram_input": True,
@@ -43,7 +42,7 @@ class MobileBert(Bert):
         ffn_out="output.dense",
         ffn_norm="output.LayerNorm",
         attention_dropout="attention.self.dropout",
-        stack=StackRules(mixer="bottleneck", feed_forward="stacked"),
+        stack=StackRules(kind="bottleneck", mixer="bottleneck", feed_forward="stacked"),
     )
     inputs = InputPaths(projection="embeddings.embedding_transformation", part="trigrams")
     keys = ConfigKeys(embedding_size="embedding_size")
@@ -54,7 +53,7 @@ class MobileBert(Bert):
             activation="cls.predictions.transform.transform_act_fn",
             norm="cls.predictions.transform.LayerNorm",
             table="cls.predictions.decoder",
-            beside="cls.predictions",
+            wider="cls.predictions",
         ),
     )
     tokenizers: ClassVar[tuple[str, ...]] = ("MobileBert",)
@@ -79,9 +78,3 @@ class MobileBert(Bert):
 
         super().adapt_network(network)
         widen_head(network)
-
-    @classmethod
-    def wrap(cls, layer: "nn.Module") -> "Layer":
-        from niwaki.models.bottleneck_layer import BottleneckLayer
-
-        return BottleneckLayer(layer, cls.layer)

@@ -17,9 +17,8 @@ from niwaki.models.family import (
 from niwaki.models.value_rules import ACTIVATIONS, MOST_LAYERS, MOST_POSITIONS, WIDEST, Rule, flag, one_of, whole
 
 if TYPE_CHECKING:
-    from torch import nn
+    pass
 
-    from niwaki.models.layer import Layer
 
 SUPPORTED: Config = {
     "attn_type": "bi",
@@ -51,6 +50,7 @@ class XlNet(Family):
         inner_dropout="ff.dropout",
         ffn_dropout="ff.dropout",
         stack=StackRules(
+            kind="fixed",  # the config has one size for hidden states and for all heads together
             mixer="transformer_xl",
             parameters=(("query", "q"), ("key", "k"), ("value", "v"), ("out", "o"), ("distance", "r")),
             reads_types=True,
@@ -85,14 +85,6 @@ class XlNet(Family):
         for key, usual in SUPPORTED.items():
             if config.get(key, usual) not in (usual, None):
                 raise InputError(f"config: an xlnet with {key} = {config[key]} is not supported; take one with {usual}")
-
-    @classmethod
-    def wrap(cls, layer: "nn.Module") -> "Layer":
-        """The config has one size for hidden states and for all heads together."""
-        from niwaki.models.fixed_layer import FixedLayer
-
-        assert cls.layer is not None
-        return FixedLayer(layer, cls.layer)
 
     @classmethod
     def adapt_network(cls, network: Network) -> None:

@@ -38,4 +38,4 @@ class MaskedLM(TaskHead):
             return part(paths.table)(hidden)
         activation = activation_of(self.network, paths.activation)
         rows = part(paths.norm)(activation(part(paths.dense)(hidden)))
-        return part(paths.beside).scores(rows) if paths.beside else part(paths.table)(rows)
+        return part(paths.wider).scores(rows) if paths.wider else part(paths.table)(rows)

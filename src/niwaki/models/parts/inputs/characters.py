@@ -25,8 +25,10 @@ class Characters(Inputs):
 
     def forward(self, inputs: Mapping[str, Tensor]) -> Tensor:
         trunk = self.network.get_submodule(self.family.body)
+        from niwaki.models.layer_kinds import layer_of
+
         hidden = near_attention(
-            self.family.wrap(trunk.get_submodule(NEAR)),
+            layer_of(self.family, trunk.get_submodule(NEAR)),
             self._embedded(inputs),
             inputs["attention_mask"],
             int(self.network.config.local_transformer_stride),
