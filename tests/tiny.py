@@ -50,7 +50,7 @@ ATTENTION_FREE_SIZES = {
 SHARING = tuple(  # those whose masked-LM head reads the token table
     name for name in FAMILIES if ABOUT[name].head.vocabulary.shares_table
 )
-PLAIN = tuple(  # those with layers of any size, whose parts can be replaced
+SIZED = tuple(  # those with layers of any size, whose parts can be replaced
     name for name in FAMILIES if ABOUT[name].layer.stack.kind == "plain" and ABOUT[name].keys.ffn_size
 )
 ENCODING = tuple(name for name in FAMILIES if not is_always_causal(ABOUT[name]))  # the others read earlier tokens alone
