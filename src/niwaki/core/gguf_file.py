@@ -8,11 +8,12 @@ import math
 import struct
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 from niwaki.core.errors import InputError
 from niwaki.core.json_types import Json
 
+T = TypeVar("T")
 MAGIC, VERSIONS = b"GGUF", (2, 3)
 MAX_TENSORS, MAX_ENTRIES, MAX_ITEMS, MAX_TEXT, MAX_DIMENSIONS = 20_000, 10_000, 4_000_000, 4 << 20, 4
 MAX_HEADER_BYTES = 256 << 20
@@ -71,8 +72,10 @@ class _Reader:
         self.place += count
         return self.data[self.place - count : self.place]
 
-    def number(self, form: str) -> Any:
-        return struct.unpack(f"<{form}", self.take(struct.calcsize(f"<{form}")))[0]
+    def number(self, form: str) -> int:
+        """A whole number; for the forms f and d a float, for ? a bool."""
+        found: int = struct.unpack(f"<{form}", self.take(struct.calcsize(f"<{form}")))[0]
+        return found
 
     def count(self, most: int, what: str) -> int:
         found = int(self.number("Q"))
@@ -86,7 +89,7 @@ class _Reader:
         except UnicodeDecodeError:
             raise self.fail("has a text that is not UTF-8") from None
 
-    def value(self, kind: int) -> Any:
+    def value(self, kind: int) -> object:
         if kind == TEXT:
             return self.text()
         if kind == LIST:
@@ -123,7 +126,7 @@ def read_gguf(path: Path, data: memoryview) -> GgufFile:
     return GgufFile(metadata, _placed(reader, listed, start, alignment))
 
 
-def _distinct(reader: _Reader, count: int, read: Callable[[], Any], what: str) -> list[tuple[str, Any]]:
+def _distinct(reader: _Reader, count: int, read: Callable[[], T], what: str) -> list[tuple[str, T]]:
     seen: set[str] = set()
     found = []
     for _ in range(count):

@@ -9,7 +9,6 @@
 import mmap
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,13 +76,14 @@ def read(path: Path) -> tuple[Json, Tensors, Json]:
     return config, _rearranged(architecture, tensors, config), found.metadata
 
 
-def _value(found: GgufFile, key: str, rule: Rule, where: str, default: Any = None) -> Any:
+def _value(found: GgufFile, key: str, rule: Rule, where: str, default: float | None = None) -> float:
     """A metadata entry of the architecture."""
     name = f"{found.metadata['general.architecture']}.{key}"
     value = found.metadata.get(name, default)
     if value is None or not rule(value):
         raise InputError(f"{where}: {name} is {str(value)[:40]}, which no model of this architecture has")
-    return value
+    found_value: float = value
+    return found_value
 
 
 def _shared(found: GgufFile, where: str) -> Json:

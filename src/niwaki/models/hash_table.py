@@ -2,7 +2,6 @@
 There is no vocabulary, so every character has a vector."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -35,7 +34,7 @@ class HashTable(nn.Module):
     def forward(self, ids: Tensor) -> Tensor:
         found = []
         for prime, table in zip(PRIMES, self.children(), strict=False):
-            rows: Any = table
+            rows: Network = table
             found.append(rows(((ids + 1) * prime) % rows.num_embeddings))
         return torch.cat(found, dim=-1)
 

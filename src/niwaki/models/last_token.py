@@ -1,8 +1,6 @@
 """XLNet's head for whole texts reads the last place of a batch, because its tokenizer pads on the left. Batches are padded on the right here:
 the last token of each text is read."""
 
-from typing import Any
-
 from torch import Tensor, nn
 from transformers.models.xlnet.modeling_xlnet import XLNetSequenceSummary
 
@@ -13,10 +11,9 @@ from niwaki.models.pooling import pool
 class LastToken(XLNetSequenceSummary):
     mask: Tensor | None = None  # of the batch, from the network's arguments
 
-    def forward(self, hidden: Any, cls_index: Any = None) -> Any:
+    def forward(self, hidden: Tensor, cls_index: Tensor | None = None) -> Tensor:  # type: ignore[override]
         mask = hidden.new_ones(hidden.shape[:2]).long() if self.mask is None else self.mask
-        last: Any = pool(hidden, mask, "last")[:, None]
-        return super().forward(last)
+        return super().forward(pool(hidden, mask, "last")[:, None])  # type: ignore[arg-type]
 
 
 def read_last_token(network: Network) -> None:
@@ -27,5 +24,5 @@ def read_last_token(network: Network) -> None:
         network.register_forward_pre_hook(_note_mask, with_kwargs=True)
 
 
-def _note_mask(network: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def _note_mask(network: nn.Module, args: tuple, kwargs: dict) -> None:
     network.get_submodule("sequence_summary").mask = kwargs.get("attention_mask")  # type: ignore[assignment]

@@ -3,7 +3,6 @@ its parts, so that it can be moved and removed; tensors are saved under the name
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from torch import Tensor, nn
 
@@ -28,7 +27,7 @@ def group_layers(network: Network, family: type[Family]) -> None:
 def _view(part: str) -> property:
     """What transformers' own forward pass reads."""
 
-    def parts(trunk: Any) -> list[nn.Module]:
+    def parts(trunk: Network) -> list[nn.Module]:
         return [layer[part] for layer in trunk.layer]
 
     return property(parts)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -17,7 +16,7 @@ def set_matrices(network: Network, family: type[Family]) -> None:
     assert family.layer is not None
     names = dict(family.layer.stack.parameters)
     for layer in family.layers(network.get_submodule(family.body)):
-        module: Any = layer.get_submodule(family.layer.attention_module)
+        module: Network = layer.get_submodule(family.layer.attention_module)
         if OUT in module._modules:
             continue
         for name, parameter in names.items():
@@ -36,7 +35,7 @@ def _linear(weight: Tensor) -> nn.Linear:
 def _view(name: str, head_size_key: str) -> property:
     """A matrix in the shape of the parameter, in whatever form it is stored."""
 
-    def parameter(module: Any) -> Tensor:
+    def parameter(module: Network) -> Tensor:
         matrix, size = module.get_submodule(name), getattr(module, head_size_key)
         like = next(module.parameters())
         product: Tensor = matrix(torch.eye(matrix.in_features, dtype=like.dtype, device=like.device))

@@ -5,12 +5,13 @@ vectors, so a text has a quarter as many of them. As in transformers for texts p
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
+from niwaki.models.family import Network
 from niwaki.models.layout import Padded
 from niwaki.models.parts.inputs._inputs import Inputs
 
@@ -53,7 +54,7 @@ class Characters(Inputs):
         found = found + stage.get_submodule("char_position_embeddings")(places)
         return stage.get_submodule("dropout")(stage.get_submodule("LayerNorm")(found))
 
-    def _grouped(self, hidden: Tensor, stage: Any) -> Tensor:
+    def _grouped(self, hidden: Tensor, stage: Network) -> Tensor:
         """A matrix on the characters of each whole group but the last, which is left out; the class token in front."""
         batch, tokens, size = hidden.shape
         whole = (tokens - 1) // self._group
