@@ -164,8 +164,9 @@ def is_usable(family: type[Family]) -> bool:
     """Networks whose positions do not depend on the id of the padding token, which is 0 here: with attention, or language models; of
     encoder-decoders those that are pretrained as a whole."""
     reads = family.layer is not None or family.head.vocabulary is not None
+    sized = family.layer is None or (family.layer.stack.kind == "plain" and bool(family.keys.ffn_size))
     pretrained = family.decoder is None or family.decoder.has_own_tokenizer
-    return pretrained and reads and not family.inputs.skipped_positions
+    return sized and pretrained and reads and not family.inputs.skipped_positions
 
 
 def as_transformers(tokenizer: Tokenizer) -> "PreTrainedTokenizerFast":
