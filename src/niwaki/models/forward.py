@@ -177,7 +177,7 @@ def layer_range(
     layout.types = read_types(anatomy, inputs)
     layout.position_bias = position_bias(anatomy, hidden)
     rows = run_layers([layers[number] for number in anatomy.order[first:last]], hidden, layout, every, {})
-    return _final_norm(anatomy, rows, layout, {}) if last == len(anatomy.order) else rows
+    return with_final_norm(anatomy, rows, layout, {}) if last == len(anatomy.order) else rows
 
 
 def run_layer_range(
@@ -227,10 +227,10 @@ def _encode(anatomy: "Anatomy", hidden: Tensor, layout: Layout, every: bool, rec
         record[HIDDEN].append(hidden)
     layers, layout.position_bias = anatomy.layers, position_bias(anatomy, hidden)
     rows = run_layers([layers[number] for number in anatomy.order], layout.pack(hidden), layout, every, record)
-    return _final_norm(anatomy, rows, layout, record)
+    return with_final_norm(anatomy, rows, layout, record)
 
 
-def _final_norm(anatomy: "Anatomy", rows: Tensor, layout: Layout, record: Record) -> Tensor:
+def with_final_norm(anatomy: "Anatomy", rows: Tensor, layout: Layout, record: Record) -> Tensor:
     """Hidden states as the head reads them; those are recorded in place of the last layer's."""
     path = final_norm(anatomy.family)
     if not path:
