@@ -49,7 +49,8 @@ BY_FORM = {
     ],
     "generation": [{"source": text, "target": text.upper(), "en": text, "de": text.upper()} for text in TEXTS],
 }
-WITHOUT_LABELS = ("blimp", "denoising", "language_modeling")  # tasks that language models answer with likelihoods
+WITHOUT_LABELS = ("blimp", "denoising", "language_modeling", "sentence_embedding")  # tasks on plain texts
+TWO_SENTENCES = [{"text": f"{text.capitalize()} {text.capitalize()}"} for text in TEXTS]
 UNLABELLED = {
     "minimal_pairs": [
         {"sentence_good": text, "sentence_bad": f"of {text}", "UID": f"paradigm {n % 3}"}
@@ -96,7 +97,8 @@ def built(name, tmp_path):
     if name in WITHOUT_LABELS:
         small = {"cache": str(tmp_path / "tokens"), "validation": 0.1, "test": 0.1}  # 1 % of few texts is none
         own = {} if name == "blimp" else small
-        return kind(path=folder(tmp_path / name, train=UNLABELLED[kind.table.layout]), **own)
+        rows = TWO_SENTENCES if name == "sentence_embedding" else UNLABELLED[kind.table.layout]
+        return kind(path=folder(tmp_path / name, train=rows), **own)
     parts = dict.fromkeys(
         ["train", *kind.published.evaluation_splits.values()] if kind.published.evaluation_splits else ["train"],
         BY_FORM[kind.table.layout],
@@ -122,6 +124,9 @@ def best_answers(task, table):
     """The labels, or what a perfect language model answers."""
     if task.name in WITHOUT_LABELS:
         assert task.gold(table) == [None] * len(table)
+        if task.name == "sentence_embedding":  # a dimension of its own for each document
+            documents = table.column("document").to_numpy()
+            return np.eye(documents.max() + 1)[documents].tolist()
         return [task.scorer.parse_value(PERFECT[task.name])] * len(table)
     golds = [gold[0] if task.answer == "span" else gold for gold in task.gold(table)]
     assert [task.scorer.parse_value(gold) for gold in golds] == golds
@@ -171,8 +176,8 @@ def test_every_tasks_losses_are_finite_and_agree_with_equal_logits(name, tmp_pat
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in WITHOUT_LABELS if name != "denoising"]
-)  # its targets: test_denoising.py
+    "name", [name for name in WITHOUT_LABELS if name not in ("denoising", "sentence_embedding")]
+)  # their targets: test_denoising.py, test_sentence_embedding.py
 def test_tasks_without_labels_have_no_targets_and_leave_the_loss_to_objectives(name, tmp_path):
     task = built(name, tmp_path)
     task.use_answer_type(Likelihood(scoring="causal"))

@@ -130,9 +130,10 @@ class HeadPaths:
     span_body: str = ""  # what transformers calls the body under that head, where it has another name there
     tagging: str = "classifier"  # and that of the head for labels of tokens
     per_token: bool = True  # there are heads with logits for every token
-    embeds: bool = True  # the last hidden states are those of the tokens, so that they can be pooled
+    states_of_tokens: bool = True  # the last hidden states are those of the tokens, so that they can be pooled
     per_token_inner: bool = False  # these begin with the inner matrix too
     pooling: str = "mean"  # of sentence embeddings, where the checkpoint does not state it
+    embeds: bool = False  # of networks of niwaki's own: there is one without a head, which gives sentence embeddings
     vocabulary: VocabularyPaths | None = None  # None: there is no masked-language-model head
     detector: DetectorPaths | None = None  # None: there is no head that detects replaced tokens
 

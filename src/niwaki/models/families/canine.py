@@ -24,7 +24,7 @@ class Canine(Bert):
         norms=("char_embeddings.LayerNorm",),
         part="characters",
     )
-    head = HeadPaths(inner=("canine.pooler.dense",), per_token=False, embeds=False)
+    head = HeadPaths(inner=("canine.pooler.dense",), per_token=False, states_of_tokens=False)
     tokenizers = ("Canine",)
     config_rules: ClassVar[dict[str, Rule]] = {
         **dict.fromkeys(("downsampling_rate", "upsampling_kernel_size"), whole(64, 1)),
