@@ -1,6 +1,8 @@
 """Tiny random models of every family with a tokenizer of their own, and rows that a tiny model can learn. No network."""
 
+import ast
 import random
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +10,7 @@ import torch
 from tokenizers import Tokenizer, normalizers, pre_tokenizers
 from tokenizers.models import WordPiece
 from tokenizers.processors import TemplateProcessing
-from transformers import PreTrainedTokenizerFast
+from transformers import CONFIG_MAPPING, PreTrainedTokenizerFast
 
 from niwaki.answers._beam_search import END
 from niwaki.answers.label import Label
@@ -34,7 +36,8 @@ ALIKE = tuple(  # the same but for names and tokenizers: their files of tests ar
         for kind in ABOUT.values()
     )
 )
-FAMILIES = tuple(name for name in ENCODERS if ABOUT[name].layer is not None and name not in ALIKE)
+WITH_LAYERS = tuple(name for name in ENCODERS if ABOUT[name].layer is not None and name not in ALIKE)
+FAMILIES = tuple(name for name in WITH_LAYERS if ABOUT[name].head.per_token)  # the others answer for whole texts
 READERS = tuple(name for name in ENCODERS if ABOUT[name].layer is None)  # networks of our own, without attention layers
 # each family without attention reads its own of these keys
 ATTENTION_FREE_SIZES = {
@@ -44,26 +47,23 @@ ATTENTION_FREE_SIZES = {
     "neighbours": 2,
     "num_products": 5,
 }
+SHARING = tuple(  # those whose masked-LM head reads the token table
+    name for name in FAMILIES if ABOUT[name].head.vocabulary.shares_table
+)
+SIZED = tuple(  # those with layers of any size, whose parts can be replaced
+    name for name in FAMILIES if ABOUT[name].layer.stack.kind == "plain" and ABOUT[name].keys.ffn_size
+)
 ENCODING = tuple(name for name in FAMILIES if not is_always_causal(ABOUT[name]))  # the others read earlier tokens alone
 TYPES = {
-    name: name.replace("_", "-") for name in ("xlm_roberta", "deberta_v2")
+    name: name.replace("_", "-")
+    for name, kind in ABOUT.items()
+    if kind.in_transformers and name.replace("_", "-") in CONFIG_MAPPING
 }  # names that transformers writes with a hyphen
 POSITIONS = 66
-MORE_KEYS: dict[str, dict] = {  # of configs, beyond sizes
-    "deberta_v2": {
-        "relative_attention": True,
-        "share_att_key": True,
-        "norm_rel_ebd": "layer_norm",
-        "position_biased_input": False,
-        "pos_att_type": ["c2p", "p2c"],
-        "position_buckets": 8,
-        "max_relative_positions": 20,
-    },
-    "modernbert": {"local_attention": 8, "global_attn_every_n_layers": 2, "cls_token_id": 2, "sep_token_id": 3},
-    "llama": {"tie_word_embeddings": True},
-}
 NATIVE = tuple(
-    name for name in ENCODING if ABOUT[name].layer.stack.mixer == "attention"
+    name
+    for name in ENCODING
+    if ABOUT[name].layer.stack.mixer == "attention" and ABOUT[name].inputs.part == "token_embeddings"
 )  # those that the native engine runs
 LABELS = ["bad", "good"]
 TARGET_TOKENS = 40  # vocabulary size of generated text
@@ -136,6 +136,15 @@ def tokenizer(pad_is_one: bool = False) -> PreTrainedTokenizerFast:
     )
 
 
+@cache
+def more_keys(family: str) -> dict:
+    """Config keys of a tiny model beyond its sizes: `TINY` in the family's own test file."""
+    path = Path(__file__).parent / f"models/families/test_{family}.py"
+    lines = ast.parse(path.read_text(encoding="utf-8")).body if path.exists() else []
+    found = [line for line in lines if isinstance(line, ast.Assign) and ast.unparse(line.targets[0]) == "TINY"]
+    return ast.literal_eval(found[0].value) if found else {}
+
+
 def config(family: str, layers: int, width: int, heads: int, ffn: int, labels: list[str], head: str) -> dict:
     own, about = tokenizer(pad_is_one(family)), family_of(family)
     if about.layer is not None:
@@ -145,10 +154,10 @@ def config(family: str, layers: int, width: int, heads: int, ffn: int, labels: l
         if len(about.inputs.other_tables) > 1 and about.inputs.uses_token_types:
             shape["type_vocab_size"] = 2
         if about.inputs.projection:
-            shape["embedding_size"] = width // 2 + 4
+            shape[about.keys.embedding_size] = width // 2 + 4
         if about.keys.key_heads:
             shape[about.keys.key_heads] = heads // 2
-        shape |= MORE_KEYS.get(family, {})
+        shape |= more_keys(family)
     else:
         shape = {
             "num_hidden_layers": layers,
@@ -200,6 +209,9 @@ def model(
             noise = torch.randn(parameter.shape, generator=generator)
             size = 0.4 if family in READERS else 0.2  # what goes through few layers says little
             parameter.copy_(size * noise if parameter.ndim > 1 else parameter + 0.1 * noise)
+        for table in filter(lambda one: isinstance(one, torch.nn.Embedding), network.modules()):
+            if table.padding_idx is not None:  # as transformers begins; some families embed neighbours too
+                table.weight[table.padding_idx] = 0
     return Model(network, tokenizer(pad_is_one(family)))
 
 

@@ -19,7 +19,10 @@ def test_anatomy_agrees_with_the_config(model):
     assert anatomy.hidden_size == getattr(config, anatomy.family.keys.hidden_size) == 32
     assert len(anatomy.order) == getattr(config, anatomy.family.keys.depth) == 3
     assert {layer.heads for layer in anatomy.layers} == {getattr(config, anatomy.family.keys.heads)} == {4}
-    assert {layer.ffn_size for layer in anatomy.layers} == {getattr(config, anatomy.family.keys.ffn_size)} == {64}
+    stated = (
+        getattr(config, anatomy.family.keys.ffn_size) if anatomy.family.keys.ffn_size else 4 * 32
+    )  # always four times
+    assert {layer.ffn_size for layer in anatomy.layers} == {stated}
     assert {layer.head_size for layer in anatomy.layers} == {8}
     assert anatomy.tokens.num_embeddings == config.vocab_size == len(model.tokenizer)
     assert all(0 <= number < len(anatomy.layers) for number in anatomy.order)

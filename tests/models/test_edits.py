@@ -38,14 +38,14 @@ CHAINS = {
 SEQUENCE_CLASSIFICATION, *PER_TOKEN = (
     HEADS  # the head for whole texts gets every chain; those per token every edit, and every family the long ones
 )
-CASES = [(family, chain, SEQUENCE_CLASSIFICATION) for family in tiny.FAMILIES for chain in CHAINS]
+CASES = [(family, chain, SEQUENCE_CLASSIFICATION) for family in tiny.SIZED for chain in CHAINS]
 FAST = {case for case in CASES if case[0] == "bert" or case[1] in ("student", "all", "packed first")}
 
 
 CASES += [("bert", name, head) for head in PER_TOKEN for name in NAMES]
 
 
-CASES += [(family, chain, head) for head in PER_TOKEN for family in tiny.FAMILIES for chain in ("student", "all")]
+CASES += [(family, chain, head) for head in PER_TOKEN for family in tiny.SIZED for chain in ("student", "all")]
 
 
 CASES += [("bert", chain, CONDITIONAL_GENERATION) for chain in CHAINS]
@@ -232,7 +232,7 @@ def test_models_without_blueprint_load_with_plain_transformers(cuts, reloaded, c
         torch.testing.assert_close(stock_logits, tiny.real(cut.logits(), cut.batch), atol=1e-5, rtol=1e-5)
 
 
-@pytest.mark.parametrize("family", rest_slow(tiny.FAMILIES, {"bert", "albert", "mpnet"}))  # the rest is as bert
+@pytest.mark.parametrize("family", rest_slow(tiny.SIZED, {"bert", "albert", "mpnet"}))  # the rest is as bert
 def test_blueprint_is_empty_only_where_the_config_describes_the_model(cuts, family):
     stock = {chain for chain in CHAINS if not cuts[family, chain, SEQUENCE_CLASSIFICATION].model.blueprint.edits}
     assert {"layers", "vocabulary"} <= stock

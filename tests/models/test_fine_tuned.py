@@ -26,9 +26,9 @@ def test_a_bare_encoder_is_plain(family, tmp_path):
 @pytest.mark.parametrize("kind", ["AutoModelForMaskedLM", "AutoModelForPreTraining"])
 def test_an_encoder_with_a_head_of_pretraining_is_plain(family, kind, tmp_path):
     config = tiny.model(family).network.config
-    kind = kind if family in tiny.ENCODING else "AutoModelForCausalLM"
-    if kind == "AutoModelForPreTraining" and type(config) not in transformers.MODEL_FOR_PRETRAINING_MAPPING:
-        kind = "AutoModelForMaskedLM"
+    usual = tiny.ABOUT[family].head.vocabulary.auto_class
+    if kind == "AutoModelForMaskedLM" or type(config) not in transformers.MODEL_FOR_PRETRAINING_MAPPING:
+        kind = usual
     network = getattr(transformers, kind).from_config(config)
     assert fine_tuned(saved(network, tmp_path)) == ""
 

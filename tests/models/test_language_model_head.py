@@ -156,7 +156,7 @@ def test_saved_model_loads_to_equal_logits_here_and_in_transformers(family, tmp_
     torch.testing.assert_close(stock(**batch.inputs).logits[real], wanted[real], atol=1e-5, rtol=0)
 
 
-@pytest.mark.parametrize("family", tiny.FAMILIES)
+@pytest.mark.parametrize("family", tiny.SHARING)
 @torch.no_grad()
 def test_an_int8_language_model_packs_its_table_once_and_loads_to_equal_logits(family, tmp_path):
     model = language_model(family, niwaki_answer={"kind": "likelihood"})

@@ -11,7 +11,7 @@ import tiny
 from niwaki.models.edits.blocks import Blocks
 from niwaki.models.edits.heads import Heads
 from niwaki.models.edits.int8 import Int8
-from niwaki.models.forward import Batch, forward, from_embedded, run_padded
+from niwaki.models.forward import Batch, forward, from_embedded, read_types, run_padded
 from niwaki.models.layout import Packed, Padded
 from niwaki.models.record import HIDDEN, SCORES, STATES
 from niwaki.models.skeleton import HEADS
@@ -82,7 +82,9 @@ def test_recorded_activations_equal_those_of_the_padded_pass(family):
     with torch.no_grad():
         packed = forward(anatomy, batch, frozenset(names))
         hidden = anatomy.inputs.forward(batch.inputs)
-        logits = from_embedded(anatomy, hidden, Padded(batch.mask, hidden, causal=anatomy.is_causal), padded)
+        layout = Padded(batch.mask, hidden, causal=anatomy.is_causal)
+        layout.types = read_types(anatomy, batch.inputs)
+        logits = from_embedded(anatomy, hidden, layout, padded)
     torch.testing.assert_close(packed.logits, logits, atol=1e-5, rtol=1e-5)
     there = batch.mask.bool()
     for name in names:

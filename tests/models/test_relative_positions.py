@@ -4,10 +4,7 @@ import pytest
 import torch
 from transformers.models.deberta_v2.modeling_deberta_v2 import build_relative_position
 
-import tiny
-from niwaki.core.errors import InputError
 from niwaki.models.relative_positions import bucket, rows_by_distance
-from niwaki.models.skeleton import MASKED_LM, build
 
 
 def test_near_distances_have_buckets_of_their_own():
@@ -24,13 +21,3 @@ def test_buckets_equal_those_of_transformers(buckets, longest, tokens):
     rows = torch.tensor(rows_by_distance(tokens, buckets, longest))
     found = rows[places[:, None] - places[None] + tokens - 1]
     assert torch.equal(found, (wanted + buckets).clamp(0, 2 * buckets - 1))
-
-
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [("conv_kernel_size", 3), ("share_att_key", False), ("position_biased_input", True), ("type_vocab_size", 2)],
-)
-def test_other_networks_are_rejected_by_name(key, value):
-    values = tiny.config("deberta_v2", 1, 32, 4, 64, [], MASKED_LM)
-    with pytest.raises(InputError, match=f"a deberta-v2 with .*{key}.* is not supported"):
-        build({**values, key: value})

@@ -35,7 +35,7 @@ def test_parameters_are_listed_once():
         assert [name for name, _ in matrix(holder_has_bias)[2].named_parameters()] == names
 
 
-@pytest.mark.parametrize("family", tiny.FAMILIES)
+@pytest.mark.parametrize("family", tiny.SHARING)
 def test_only_a_head_that_shares_the_table_is_tied(family):
     for shared in (True, False):
         model = tiny.model(family, layers=1, head=MASKED_LM, labels=[], tie_word_embeddings=shared)

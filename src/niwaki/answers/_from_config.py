@@ -72,5 +72,5 @@ def is_bare_encoder(config: Json) -> bool:
         return False
     listed = config.get("architectures")
     names = [str(name) for name in listed] if isinstance(listed, list) else []
-    tasks = (*(f"For{head}" for head in HEADS), SEQ2SEQ)
+    tasks = (*(f"For{head}" for head in HEADS), SEQ2SEQ, "LMHeadModel")
     return any(name.endswith(BARE) for name in names) and not any(name.endswith(tasks) for name in names)

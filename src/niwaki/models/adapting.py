@@ -6,7 +6,10 @@ from torch import Tensor
 
 from niwaki.models.family import Family, Network
 from niwaki.models.grouped_heads import set_key_heads
+from niwaki.models.hash_table import hash_names
 from niwaki.models.joined_matrices import join_matrices, split_matrices
+from niwaki.models.layer_lists import group_layers, listed_names
+from niwaki.models.parameter_matrices import parameter_names, set_matrices
 from niwaki.models.relative_positions import set_distances
 from niwaki.models.rotary import set_rotations
 
@@ -20,6 +23,10 @@ def adapt_layers(network: Network, family: type[Family]) -> None:
     if family.layer is None:
         return
     stack = family.layer.stack
+    if stack.lists:
+        group_layers(network, family)
+    if stack.parameters:
+        set_matrices(network, family)
     if stack.fused:
         split_matrices(network, family.layer)
     if stack.rotary:
@@ -32,9 +39,13 @@ def adapt_layers(network: Network, family: type[Family]) -> None:
 
 def published(network: Network, family: type[Family], tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """The tensors of a network without edits under the names and in the layout of its checkpoints."""
-    found = dict(tensors)
+    found = hash_names(tensors)
     if family.layer is not None and family.layer.stack.fused:
         found = join_matrices(found, family.layer)
+    if family.layer is not None and family.layer.stack.lists:
+        found = listed_names(found, family)
+    if family.layer is not None and family.layer.stack.parameters:
+        found = parameter_names(network, found, family)
     if not family.head.span_body or type(network).base_model_prefix != family.head.span_body:
         return found
     before = f"{family.body}."

@@ -12,6 +12,7 @@ from niwaki.models.block import Block
 from niwaki.models.deltas._delta import without_deltas
 from niwaki.models.family import Family, Network, family_of, is_always_causal
 from niwaki.models.layer import Layer
+from niwaki.models.layer_kinds import layer_of
 from niwaki.models.module_paths import leaf_paths
 from niwaki.models.packed.removed import Removed
 from niwaki.models.parts.heads._head import HEADS, TaskHead, is_head_of
@@ -46,8 +47,9 @@ class Anatomy:
     @property
     def layers(self) -> list[Layer]:
         """The distinct layers; those of a family that runs one several times are in `order`."""
-        paths = self.family.layer
-        return [] if paths is None else [Layer(module, paths) for module in self.family.layers(self.trunk)]
+        if self.family.layer is None:
+            return []
+        return [layer_of(self.family, module) for module in self.family.layers(self.trunk)]
 
     @property
     def order(self) -> list[int]:
@@ -156,6 +158,13 @@ class Anatomy:
                     path = f"{root[id(layer.module)]}.{layer.path(role)}"
                     yield without_deltas(self.network, path)
         yield from self.family.matrices(self.network)
+
+
+def require_equal_sizes(anatomy: Anatomy, what: str) -> None:
+    """Rejects layers whose hidden states or parts stay as they are, in the name of what changes them."""
+    anatomy.require_layers(what)
+    if reason := getattr(anatomy.layers[0], "fixed", ""):
+        raise InputError(f"{what}: {reason}")
 
 
 def reads_one_vector(anatomy: Anatomy) -> bool:

@@ -20,6 +20,7 @@ from niwaki.models.value_rules import (
     MOST_LAYERS,
     MOST_POSITIONS,
     MOST_TOKENS,
+    NO_POSITIONS,
     PROBLEMS,
     WIDEST,
     Rule,
@@ -40,7 +41,6 @@ from niwaki.models.value_rules import (
 CONFIG, MAX_BYTES = "config.json", 8 << 20
 # in configs of edited models: transformers rejects the value as a file name and prints it (`saved_files`)
 HINT_KEY, HINT = "transformers_weights", "this model was compressed by niwaki; load it with niwaki.load(folder)"
-NO_POSITIONS = 512  # tokens of a text, for a model that has no table of positions
 width, layers = whole(WIDEST, 1), whole(MOST_LAYERS, 1)
 ALLOWED: dict[str, Rule] = {
     "model_type": lambda value: isinstance(value, str),

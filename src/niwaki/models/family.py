@@ -31,9 +31,13 @@ class StackRules:
     causal: bool = False  # tokens attend to earlier ones alone, whatever the config says
     transposed: tuple[str, ...] = ()  # matrices that checkpoints store as (inputs, outputs),
     fused: tuple[str, ...] = ()  # and those that hold several side by side, e.g. query, key and value
+    kind: str = "plain"  # of layer (models/layer_kinds.py)
     mixer: str = "attention"  # file in parts/mixers
     feed_forward: str = "dense"  # file in parts/feed_forwards
     rotary: str = ""  # how queries and keys are rotated by their positions: "halves" or "neighbours" (models/rotary.py)
+    lists: tuple[tuple[str, str], ...] = ()  # parts of layers, and the lists that hold them (models/layer_lists.py)
+    parameters: tuple[tuple[str, str], ...] = ()  # matrices, and the parameters that hold them (parameter_matrices.py)
+    reads_types: bool = False  # attention reads token types, not embeddings
     distances: tuple[
         str, ...
     ] = ()  # a table of distances and its norm, relative to the body (models/relative_positions.py)
@@ -94,6 +98,8 @@ class VocabularyPaths:
     may_be_masked: bool = (
         True  # a token is predicted from those behind it too; False of networks that are always causal
     )
+    shares_table: bool = True  # else its vectors are not those of the tokens that are read, and may have another size
+    wider: str = ""  # a module whose `scores` read hidden states wider than the table's vectors
     directions: int = (
         1  # 2: logits of a stack that reads texts backwards lie behind those of the one that reads them forwards
     )
@@ -124,6 +130,7 @@ class HeadPaths:
     span_body: str = ""  # what transformers calls the body under that head, where it has another name there
     tagging: str = "classifier"  # and that of the head for labels of tokens
     per_token: bool = True  # there are heads with logits for every token
+    states_of_tokens: bool = True  # the last hidden states are those of the tokens, so that they can be pooled
     per_token_inner: bool = False  # these begin with the inner matrix too
     pooling: str = "mean"  # of sentence embeddings, where the checkpoint does not state it
     embeds: bool = False  # of networks of niwaki's own: there is one without a head, which gives sentence embeddings
@@ -139,7 +146,7 @@ class ConfigKeys:
     hidden_size: str = "hidden_size"
     heads: str = "num_attention_heads"
     ffn_size: str = "intermediate_size"
-    embedding_size: str = ""  # where token vectors may have another size without a projection
+    embedding_size: str = ""  # where token vectors may have another one than hidden states
     head_size: str = ""  # where it need not be the hidden size divided by the heads
     also_hidden_size: tuple[str, ...] = ()  # further keys that state the hidden size
     key_heads: str = ""  # where several heads may share the keys and values of one
@@ -263,7 +270,7 @@ def family_of(model_type: str) -> type[Family]:
     if not is_known(model_type):
         known = ", ".join(FAMILIES.names())
         raise InputError(
-            f"model family '{model_type}' has no anatomy; there is: {known} (docs/extending.md says how to add one)"
+            f"model family '{model_type}' has no anatomy; there is: {known} (docs/adding.md says how to add one)"
         )
     return FAMILIES.load(_file_name(model_type), Family)
 

@@ -94,9 +94,10 @@ def run(
         return anatomy.decoder.forward(inputs, record, predicted)
     if not anatomy.layers:
         return _run_attention_free(anatomy, inputs, record, predicted)
-    hidden, mask = embedded(anatomy, inputs)
+    hidden, mask, types = embedded(anatomy, inputs)
     count = anatomy.inputs.prompt_tokens
     layout = Packed(mask, anatomy.is_causal if causal is None else causal, in_front(visible, count, True))
+    layout.types = types
     return from_embedded(anatomy, hidden, layout, record, in_front(predicted, count, False))
 
 
@@ -107,14 +108,23 @@ def run_padded(anatomy: "Anatomy", inputs: Mapping[str, Tensor], record: Record 
         return _generate_greedily(anatomy, inputs)
     if not anatomy.layers:
         return _run_attention_free(anatomy, inputs, record)
-    hidden, mask = embedded(anatomy, inputs)
-    return from_embedded(anatomy, hidden, Padded(mask, hidden, causal=anatomy.is_causal), record)
+    hidden, mask, types = embedded(anatomy, inputs)
+    layout = Padded(mask, hidden, causal=anatomy.is_causal)
+    layout.types = types
+    return from_embedded(anatomy, hidden, layout, record)
 
 
-def embedded(anatomy: "Anatomy", inputs: Mapping[str, Tensor]) -> tuple[Tensor, Tensor]:
-    """The input stage's output (batch, tokens, hidden) and its mask, with the prompt if there is one."""
+def embedded(anatomy: "Anatomy", inputs: Mapping[str, Tensor]) -> tuple[Tensor, Tensor, Tensor | None]:
+    """The input stage's output (batch, tokens, hidden), its mask, and token types where attention reads them; with the prompt if there
+    is one."""
     inputs = with_prompt(anatomy, split_pairs(inputs) if anatomy.head.splits_pairs else inputs)
-    return _first_states(anatomy, inputs), inputs["attention_mask"]
+    return _first_states(anatomy, inputs), anatomy.inputs.mask(inputs), read_types(anatomy, inputs)
+
+
+def read_types(anatomy: "Anatomy", inputs: Mapping[str, Tensor]) -> Tensor | None:
+    """Token types (batch, tokens), where attention reads them."""
+    paths = anatomy.family.layer
+    return inputs.get("token_type_ids") if paths is not None and paths.stack.reads_types else None
 
 
 def _first_states(anatomy: "Anatomy", inputs: Mapping[str, Tensor]) -> Tensor:
@@ -153,14 +163,18 @@ def encode_packed(
     anatomy: "Anatomy", inputs: Mapping[str, Tensor], record: Record, finish: Callable[[Tensor], Tensor]
 ) -> Tensor:
     """What `finish` makes of the last layer's rows, as (batch, tokens, hidden); computed on real tokens only."""
-    layout = Packed(inputs["attention_mask"])
+    layout = Packed(anatomy.inputs.mask(inputs))
+    layout.types = read_types(anatomy, inputs)
     return layout.unpack(finish(_encode(anatomy, anatomy.inputs.forward(inputs), layout, True, record)))
 
 
-def layer_range(anatomy: "Anatomy", hidden: Tensor, mask: Tensor, first: int, last: int, every: bool) -> Tensor:
+def layer_range(
+    anatomy: "Anatomy", hidden: Tensor, inputs: Mapping[str, Tensor], first: int, last: int, every: bool
+) -> Tensor:
     """Padded hidden states (batch, tokens, hidden) through the layers from depth `first` to `last`; behind the last one
     of all tokens (`every`), or of the first alone."""
-    layers, layout = anatomy.layers, Padded(mask, hidden)
+    layers, layout = anatomy.layers, Padded(anatomy.inputs.mask(inputs), hidden)
+    layout.types = read_types(anatomy, inputs)
     layout.position_bias = position_bias(anatomy, hidden)
     rows = run_layers([layers[number] for number in anatomy.order[first:last]], hidden, layout, every, {})
     return with_final_norm(anatomy, rows, layout, {}) if last == len(anatomy.order) else rows
@@ -172,10 +186,10 @@ def run_layer_range(
     """The layers from depth `first` to `last` and the head, with padding: token ids, or what the range before left as `hidden_states`, to
     logits and, where layers remain, the hidden states before the last of these layers. For heads that read the first token."""
     inputs = with_prompt(anatomy, inputs)
-    hidden, mask = inputs.get("hidden_states"), inputs["attention_mask"]
+    hidden = inputs.get("hidden_states")
     hidden = _first_states(anatomy, inputs) if hidden is None else hidden
-    left = layer_range(anatomy, hidden, mask, first, last - 1, every=True)
-    logits = anatomy.head.forward(layer_range(anatomy, left, mask, last - 1, last, every=False))
+    left = layer_range(anatomy, hidden, inputs, first, last - 1, every=True)
+    logits = anatomy.head.forward(layer_range(anatomy, left, inputs, last - 1, last, every=False))
     return (logits, left) if last < len(anatomy.order) else logits
 
 

@@ -78,7 +78,9 @@ class Layer:
     def matrices(self, *slots: str) -> list[str]:
         """Roles of the matrices of mixer and feed-forward block, or of one of these."""
         return list(
-            dict.fromkeys(role for slot in slots or SLOTS for role in self._roles(slot, "from_hidden", "to_hidden"))
+            dict.fromkeys(
+                role for slot in slots or SLOTS for role in self._roles(slot, "from_hidden", "between", "to_hidden")
+            )
         )
 
     def roles(self, side: str) -> set[str]:
@@ -100,13 +102,13 @@ class Layer:
 
     def add(self, rows: Tensor, mixed: Tensor) -> Tensor:
         """What the mixer gives, added to the rows."""
-        return _merge(self, rows, mixed, "out_dropout", "attention_norm")
+        return merged(self, rows, mixed, "out_dropout", "attention_norm")
 
     def feed(self, rows: Tensor, layout: Layout | None = None, record: Record | None = None) -> Tensor:
         """Rows through the feed-forward block."""
         record = {} if record is None else record
         inner = self.feed_forward.forward_in(self.before("ffn_norm", rows), layout, record)
-        return _merge(self, rows, inner, "ffn_dropout", "ffn_norm")
+        return merged(self, rows, inner, "ffn_dropout", "ffn_norm")
 
     def drop(self, role: str, x: Tensor) -> Tensor:
         """Dropout while training."""
@@ -144,7 +146,7 @@ def normed(rows: Tensor, norm: nn.Module) -> Tensor:
     return pre_norm.pre_norm(rows, cast(nn.LayerNorm, norm)) if fits else norm(rows)
 
 
-def _merge(layer: Layer, rows: Tensor, block: Tensor, drop: str, norm: str) -> Tensor:
+def merged(layer: Layer, rows: Tensor, block: Tensor, drop: str, norm: str) -> Tensor:
     """A block's output with dropout, added to the rows; normed unless norms come first."""
     if not layer.paths.pre_norm and add_norm.fits(block, rows, layer.part(norm)):
         return add_norm.add_norm(block, rows, layer.part(norm), layer.dropout_rate(drop))

@@ -4,7 +4,7 @@ Layers work on rows (…, hidden) and do not know which of the two they are give
 at once, so the layout does it. Exported graphs run padded; training, teachers and evaluation in torch run packed.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import torch
@@ -44,6 +44,7 @@ class Padded(Cache):
             self.mask_bias = self.mask_bias + causal_bias(like)
         self.causal = causal
         self.position_bias: Tensor | None = None  # (1 or batch, heads, tokens, tokens), added to all scores
+        self.types: Tensor | None = None  # (batch, tokens) token types, where attention reads them
 
     def positions(self) -> Tensor:
         """The place of each row in its sequence, (tokens,)."""
@@ -81,7 +82,7 @@ class Padded(Cache):
             tokens, window = self.mask.shape[1], attention.window
             whole = whole + _rows(self.cached(("window", window), lambda: window_bias(tokens, window, whole)), every)
         query, key, value = (split_heads(rows, attention.head_size) for rows in (query, key, value))
-        terms = attention.relative_scores(query, key, self.mask.shape[1], every), attention.prefix
+        terms = attention.relative_scores(query, key, self.mask.shape[1], every, self.types), attention.prefix
         mixed, found = attend(query, key, value, whole, attention.scale, attention.drop, *terms)
         if scores is not None:
             scores.append(found)
@@ -108,9 +109,25 @@ class Packed(Cache):
         real = mask.bool()[self.order].flatten().nonzero()[:, 0]  # places in the rectangle of ordered sequences
         self.places = self.order[real // tokens] * tokens + real % tokens  # places in the batch's own rectangle
         self.groups = [_Group(counts, mask.device, causal) for counts in _similar(ordered.tolist())]
+        self._types: Tensor | None = None
         if visible is not None:
-            for group, members in zip(self.groups, self.order.split([g.sequences for g in self.groups]), strict=True):
+            for group, members in self._members():
                 group.hide(visible[members])
+
+    @property
+    def types(self) -> Tensor | None:
+        """(batch, tokens) token types, where attention reads them."""
+        return self._types
+
+    @types.setter
+    def types(self, found: Tensor | None) -> None:
+        self._types = found
+        for group, members in self._members():
+            group.types = None if found is None else found[members, : group.tokens]
+
+    def _members(self) -> Iterator[tuple["_Group", Tensor]]:
+        """Each group with the places of its sequences in the batch."""
+        return zip(self.groups, self.order.split([group.sequences for group in self.groups]), strict=True)
 
     def positions(self) -> Tensor:
         """(all real tokens,)"""
@@ -164,7 +181,7 @@ class Packed(Cache):
         """Of all sequences in one rectangle, in the order of the batch: (batch, heads, tokens, tokens)."""
         queries, keys = (split_heads(self.unpack(rows), attention.head_size) for rows in (query, key))
         scores = queries @ keys.transpose(-1, -2) * attention.scale
-        relative = attention.relative_scores(queries, keys, self.shape[1], True)
+        relative = attention.relative_scores(queries, keys, self.shape[1], True, self.types)
         return scores if relative is None else scores + relative
 
     def _is_windowed(self, attention: "Attention") -> bool:
@@ -179,6 +196,7 @@ class _Group:
         self.sequences, self.tokens, self.rows = len(lengths), max(lengths), sum(lengths)
         self.places: Tensor | None = None
         self.mask_bias: Tensor | None = None
+        self.types: Tensor | None = None
         if self.rows < self.sequences * self.tokens:
             real = torch.arange(self.tokens, device=device)[None] < torch.tensor(lengths, device=device)[:, None]
             self.places = real.flatten().nonzero()[:, 0]
@@ -201,7 +219,7 @@ class _Group:
             far = _rows(window_bias(self.tokens, attention.window, key), every)
             own = far if own is None else own + far
         query, key, value = (split_heads(rows, attention.head_size) for rows in rectangles)
-        terms = attention.relative_scores(query, key, self.tokens, every), attention.prefix
+        terms = attention.relative_scores(query, key, self.tokens, every, self.types), attention.prefix
         mixed, _ = attend(query, key, value, own, attention.scale, attention.drop, *terms)
         if not every:
             return mixed[:, 0]

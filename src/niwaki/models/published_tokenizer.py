@@ -88,6 +88,8 @@ def sentencepiece_based(
         token.text for token in model.tokens if token.kind == CONTROL and inner.token_to_id(token.text) is not None
     ]
     inner.add_special_tokens([AddedToken(text, special=True, normalized=False) for text in control])
+    if base.cls_token and base.sep_token and not base.num_special_tokens_to_add():
+        inner.post_processor = _bert_template(base)  # which some classes lose
     return rebuilt(base, inner)
 
 
@@ -107,6 +109,12 @@ def _base(model: SentencePieceModel, kind: PretrainedTokenizer, settings: Json) 
     if kind.model is not None and kind.model.__name__ == "BPE":
         given = {**given, "vocab": {text: number for number, (text, _) in enumerate(given["vocab"])}, "merges": []}
     return kind(**given)
+
+
+def _bert_template(base: PretrainedTokenizer) -> TemplateProcessing:
+    first, last = str(base.cls_token), str(base.sep_token)
+    ids = [(first, base.cls_token_id), (last, base.sep_token_id)]
+    return TemplateProcessing(single=f"{first} $A {last}", pair=f"{first} $A {last} $B:1 {last}:1", special_tokens=ids)
 
 
 def _model(model: SentencePieceModel, by_id: list[str], base: PretrainedTokenizer, splits_number_commas: bool) -> Json:

@@ -52,7 +52,7 @@ def build(values: Json) -> Network:
     if (head == CONDITIONAL_GENERATION) != (family.decoder is not None):
         raise InputError(f"config: a model of family '{values['model_type']}' has no head for {head}")
     family.check_config(values)
-    embeds = family.in_transformers or family.head.embeds
+    embeds = (family.in_transformers and family.head.states_of_tokens) or family.head.embeds
     if head == FEATURE_EXTRACTION and (not embeds or family.decoder is not None):
         raise InputError(
             f"config: a model of family '{values['model_type']}' has no sentence embeddings; take another family"

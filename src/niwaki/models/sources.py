@@ -23,6 +23,10 @@ def locate(name: str) -> Path:
         return embedded
     if Path(name).expanduser().is_dir():
         return Path(name).expanduser()
+    if name.endswith(".gguf") and Path(name).expanduser().is_file():
+        raise InputError(
+            f"{name}: is a GGUF file; turn it into a checkpoint once: `python -m niwaki.convert_gguf {Path(name).name} FOLDER`"
+        )
     hub_id = MODELS[name].hub_id if name in MODELS else name
     if name.startswith((".", "/", "~")) or hub_id.count("/") != 1:
         raise InputError(

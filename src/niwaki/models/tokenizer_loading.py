@@ -10,7 +10,7 @@ from tokenizers import Tokenizer
 from niwaki.core import strict_json
 from niwaki.core.errors import InputError, first_line, is_panic
 from niwaki.core.json_types import Json
-from niwaki.models.published_tokenizer import published_tokenizer
+from niwaki.models.published_tokenizer import published_tokenizer, tokenizer_class
 from niwaki.models.tokenizer_settings import PAIR, SENTENCEPIECE, check_folder
 from niwaki.models.value_rules import whole
 from niwaki.tokenization.tokenizer_rules import MAX_BYTES, MAX_ID, MAX_VALUES, read_text
@@ -45,6 +45,7 @@ def load_tokenizer(folder: Path, config: Json) -> Any:
         return found
     elif all((folder / name).is_file() for name in BYTE_LEVEL):
         _check_vocabulary(folder / VOCABULARY)
+        _check_class(folder, config)
     elif not (folder / "vocab.txt").is_file():
         raise InputError(
             f"{folder}: has no {TOKENIZER}, and no other file of a tokenizer that is read: {', '.join(FILES)}"
@@ -52,6 +53,15 @@ def load_tokenizer(folder: Path, config: Json) -> Any:
     with damage_of(folder):
         return transformers.AutoTokenizer.from_pretrained(
             folder, config=transformers.AutoConfig.for_model(**config), trust_remote_code=False, local_files_only=True
+        )
+
+
+def _check_class(folder: Path, config: Json) -> None:
+    """Rejects classes of transformers without a tokenizer that could be saved, such as XLM's."""
+    kind = tokenizer_class(folder, config)
+    if kind is not None and not hasattr(kind, "backend_tokenizer"):
+        raise InputError(
+            f"{folder}: {kind.__name__} splits words by code, which no file states; put a {TOKENIZER} with its vocabulary there"
         )
 
 

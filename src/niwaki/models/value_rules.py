@@ -9,6 +9,7 @@ from niwaki.models.family import FAMILIES, Family
 MAX_LABELS = 100_000
 MOST_LAYERS, MOST_POSITIONS, MOST_TOKENS = 200, 1 << 20, 10_000_000
 WIDEST = 1 << 17
+NO_POSITIONS = 512  # tokens of a text, for a model that has no table of positions
 ACTIVATIONS = {
     "gelu",
     "gelu_10",

@@ -31,7 +31,7 @@ class VocabularyMatrix(TiedHead):
 def tie_vocabulary(network: Network, family: type[Family]) -> None:
     """Lets a masked-LM head read the token table itself, so that packing it once is enough. One with numbers of its own keeps them."""
     paths = family.head.vocabulary
-    if paths is None or not has_module(network, paths.table):
+    if paths is None or not paths.shares_table or not has_module(network, paths.table):
         return
     matrix, table = network.get_submodule(paths.table), f"{family.body}.{family.inputs.token_table}"
     owner, _, name = table.rpartition(".")

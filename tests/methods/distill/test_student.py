@@ -40,7 +40,7 @@ def shape_of(model):
 
 
 @pytest.mark.parametrize("start", ["slice", "fresh"])
-@pytest.mark.parametrize("family", tiny.FAMILIES)
+@pytest.mark.parametrize("family", tiny.SIZED)
 def test_the_student_has_the_configured_shape(family, start):
     student = Student(layers=2, hidden=16, start=start).prepare(tiny.model(family, layers=4), calibrated(None))
     assert shape_of(student) == (2, 16, 2, 32)  # heads keep their width of 8, neurons their ratio

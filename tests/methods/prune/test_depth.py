@@ -9,7 +9,7 @@ from niwaki.methods.prune.hidden_size import HiddenSize
 from niwaki.methods.prune.layers import Layers
 
 
-@pytest.mark.parametrize("family", tiny.FAMILIES)
+@pytest.mark.parametrize("family", tiny.SIZED)
 def test_dry_run_and_result_have_the_same_shape(family):
     for method in (Layers(count=2), HiddenSize(keep=0.5)):
         rehearsed, done = method.dry_prepare(tiny.model(family)), method.prepare(tiny.model(family), CONTEXT)

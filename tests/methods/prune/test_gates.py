@@ -89,10 +89,10 @@ def test_the_expected_fraction_equals_the_size_after_cutting():
     assert numbers(model) / whole == pytest.approx(share, abs=1e-6)
 
 
-@pytest.mark.parametrize("family", [*tiny.FAMILIES, *tiny.READERS])
+@pytest.mark.parametrize("family", [*tiny.SIZED, *tiny.READERS])
 @pytest.mark.parametrize("kind", [L0, Joint])
 def test_the_cut_model_equals_the_gated_one(family, kind, tmp_path):
-    over = ["heads", "ffn"] if family in tiny.FAMILIES else ["ffn"]
+    over = ["heads", "ffn"] if family in tiny.SIZED else ["ffn"]
     method = kind(over=over, target=0.9)
     model = method.prepare(tiny.model(family), CONTEXT)
     before = method._gates.share()

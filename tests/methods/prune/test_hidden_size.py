@@ -8,7 +8,7 @@ from calibrated import CONTEXT
 from niwaki.methods.prune.hidden_size import HiddenSize
 
 
-@pytest.mark.parametrize("family", tiny.FAMILIES)
+@pytest.mark.parametrize("family", tiny.SIZED)
 def test_unused_dimensions_are_removed_first(family):
     """Their norms give 0 in them: only the norms' own sums still see them."""
     model = tiny.model(family)

@@ -46,7 +46,7 @@ def lean(model, batch):
         return run_padded(model.anatomy, batch.inputs)
 
 
-@pytest.mark.parametrize("family", [name for name in tiny.FAMILIES if name != "albert"])
+@pytest.mark.parametrize("family", [name for name in tiny.SIZED if name != "albert"])
 def test_removed_blocks_equal_blocks_with_zero_output(family, tmp_path):
     model = tiny.model(family, head="TokenClassification")
     off = switched_off(model, [1], [0, 2])

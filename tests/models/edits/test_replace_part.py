@@ -143,7 +143,7 @@ def replaced(family: str):
 def saved(site, tmp_path_factory):
     """For each family a model with other parts after a step of training, its batch and folder; one new process loads them all."""
     home, models = tmp_path_factory.mktemp("parts"), {}
-    for family in tiny.FAMILIES:
+    for family in tiny.SIZED:
         folder = home / family
         folder.mkdir()
         models[family] = model, batch, _ = trained(family), tiny.batch(replaced(family)), folder
@@ -170,7 +170,7 @@ def trained(family: str):
     return model
 
 
-@pytest.mark.parametrize("family", tiny.FAMILIES)
+@pytest.mark.parametrize("family", tiny.SIZED)
 def test_a_model_with_other_parts_trains_saves_loads_and_exports(saved, family):
     model, batch, folder = saved[family]
     assert [edit.label() for edit in model.blueprint.edits] == ["replace_part"] * 3

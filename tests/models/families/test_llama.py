@@ -11,6 +11,7 @@ from niwaki.models.head import Head
 from niwaki.models.model import load_folder
 from niwaki.models.skeleton import MASKED_LM, build
 
+TINY = {"tie_word_embeddings": True}
 LANGUAGE_MODEL = Head([], MASKED_LM, {"kind": "likelihood"})
 
 

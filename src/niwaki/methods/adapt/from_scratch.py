@@ -101,8 +101,8 @@ class FromScratch(Method, Reshapes):
             family.keys.ffn_size: self.ffn_size,
         }
         sizes.pop("", None)  # of what the family does not have
-        if family.inputs.projection or family.keys.embedding_size:
-            sizes["embedding_size"] = self.embedding_size or self.hidden_size
+        if family.keys.embedding_size:
+            sizes[family.keys.embedding_size] = self.embedding_size or self.hidden_size
         own = model.network.config.to_dict()
         further = (
             {}
@@ -146,7 +146,7 @@ class FromScratch(Method, Reshapes):
             raise InputError(
                 f"from_scratch: hidden_size {self.hidden_size} is not a multiple of heads {self.heads}; change one of them"
             )
-        if self.embedding_size and not (family.inputs.projection or family.keys.embedding_size):
+        if self.embedding_size and not family.keys.embedding_size:
             raise InputError(
                 f"from_scratch: family '{self.family}' does not project embeddings; leave embedding_size out"
             )
@@ -165,8 +165,9 @@ def is_usable(family: type[Family]) -> bool:
     """Networks whose positions do not depend on the id of the padding token, which is 0 here: with attention, language models, or tables of
     word vectors; of encoder-decoders those that are pretrained as a whole."""
     reads = family.layer is not None or family.head.vocabulary is not None or family.head.embeds
+    sized = family.layer is None or (family.layer.stack.kind == "plain" and bool(family.keys.ffn_size))
     pretrained = family.decoder is None or family.decoder.has_own_tokenizer
-    return pretrained and reads and not family.inputs.skipped_positions
+    return sized and pretrained and reads and not family.inputs.skipped_positions
 
 
 def as_transformers(tokenizer: Tokenizer) -> "PreTrainedTokenizerFast":

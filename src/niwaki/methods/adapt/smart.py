@@ -41,10 +41,12 @@ class Smart(Method, Reshapes, ContributesLoss):
 
     def loss(self, model: Model, batch: Batch, outputs: Outputs, loss: Tensor, context: Context) -> Tensor:
         anatomy, target = model.anatomy, outputs.logits.detach()
-        before, mask = embedded(anatomy, batch.inputs)
+        before, mask, types = embedded(anatomy, batch.inputs)
 
         def logits(hidden: Tensor) -> Tensor:
-            return from_embedded(anatomy, hidden, Packed(mask), {})
+            layout = Packed(mask)
+            layout.types = types
+            return from_embedded(anatomy, hidden, layout, {})
 
         change = torch.randn_like(before) * (self.radius * START)
         for _ in range(self.steps):

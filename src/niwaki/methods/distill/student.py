@@ -108,6 +108,11 @@ class Student(Method, Reshapes):
             "ffn": self.ffn or max(1, hidden * neurons // anatomy.hidden_size),
         }
         if self.start == "fresh":
+            if not anatomy.family.keys.ffn_size:
+                raise InputError(
+                    f"student: a new network of family '{anatomy.network.config.model_type}' has feed-forward blocks of a fixed size; "
+                    "take start = 'slice'"
+                )
             if hidden % wanted["heads"]:
                 raise InputError(f"student: hidden {hidden} is not a multiple of heads {wanted['heads']}")
             return wanted

@@ -4,7 +4,7 @@ The modules that transformers expects also stay, reduced to one head or one neur
 """
 
 from niwaki.core.errors import InputError
-from niwaki.models.anatomy import Anatomy, Network
+from niwaki.models.anatomy import Anatomy, Network, require_equal_sizes
 from niwaki.models.edit import Edit
 from niwaki.models.edits.heads import cut_heads, record_heads
 from niwaki.models.layer import Layer
@@ -20,7 +20,7 @@ class Blocks(Edit):
     ffn: list[int]  # the feed-forward blocks to remove
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
-        anatomy.require_layers("blocks")
+        require_equal_sizes(anatomy, "blocks")
         layers = {what: layers_with_block(anatomy, what) for what in LAST}
         for what in LAST:
             self._check_numbers(what, layers[what])

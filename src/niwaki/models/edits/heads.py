@@ -48,6 +48,7 @@ def cut_heads(layer: Layer, heads: list[int], once: SharedReplacement) -> None:
     for part, kept in (("query", rows), ("key", key_rows), ("value", key_rows)):
         layer.replace(part, once(layer.part(part), partial(cut_linear, outputs=kept)))
     layer.replace("out", once(layer.part("out"), partial(cut_linear, inputs=rows)))
+    layer.mixer.keep_heads(heads)
     if (prefix := prefix_of(layer.module)) is not None:
         put_prefix(layer.module, prefix.cut(rows))
     for name, value in (
@@ -65,7 +66,7 @@ def record_heads(layer: Layer, heads: list[int]) -> None:
     module = layer.part("attention_module")
     before = getattr(module, "remaining_heads", None)
     remaining = torch.tensor([before[head] for head in heads] if before is not None else heads)
-    if before is None:
+    if before is None and not layer.mixer.relative:
         module.register_forward_pre_hook(_pick_bias, with_kwargs=True)
     module.remaining_heads = remaining
 

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from niwaki.models.anatomy import Anatomy, Network
+from niwaki.models.anatomy import Anatomy, Network, require_equal_sizes
 from niwaki.models.edit import Edit, reject_language_model, resolve_indices
 from niwaki.models.embedding_tables import all_tables, embedding_norms
 from niwaki.models.layer import hidden_matrices
@@ -18,7 +18,7 @@ class HiddenSize(Edit):
     keep: list[int] | int  # dimensions, or the number of first dimensions
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
-        anatomy.require_layers("hidden_size")
+        require_equal_sizes(anatomy, "hidden_size")
         if anatomy.head.architecture != MASKED_LM:
             reject_language_model(anatomy, "hidden_size")
         whole = anatomy.hidden_size
@@ -72,5 +72,6 @@ def cut_embeddings(network: Network, anatomy: Anatomy, keep: list[int]) -> None:
 
     replace_modules(network, filter(wide, all_tables(anatomy)), lambda table: cut_table(table, columns=keep))
     replace_modules(network, filter(wide, embedding_norms(anatomy)), lambda norm: cut_norm(norm, keep))
-    if hasattr(network.config, "embedding_size") and not projection:
-        network.config.embedding_size = len(keep)
+    key = anatomy.family.keys.embedding_size
+    if key and not projection:
+        setattr(network.config, key, len(keep))

@@ -7,6 +7,7 @@ from pydantic import Field, PrivateAttr
 from niwaki.core.errors import InputError
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit, resolve_indices
+from niwaki.models.edits.vocabulary import require_vocabulary
 from niwaki.models.embedding_tables import whole_token_tables
 from niwaki.models.module_paths import packed_like, to_dense, unique_modules
 from niwaki.models.packed.factored import FactoredTable, Factors, truncated
@@ -29,6 +30,7 @@ class Narrow(Edit):
         return Narrow(width=self.width, tables=self.tables)
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
+        require_vocabulary(anatomy, "embeddings")
         every = list(unique_modules(network, whole_token_tables(anatomy)).items())
         found = dict(every[number] for number in resolve_indices(self.tables, len(every), "narrow: tables"))
         for path, old in found.items():

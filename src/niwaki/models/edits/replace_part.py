@@ -9,7 +9,7 @@ from torch import nn
 from niwaki.core.errors import InputError
 from niwaki.core.seeds import derive
 from niwaki.core.settings import Settings, check
-from niwaki.models.anatomy import HEAD, Anatomy, Network
+from niwaki.models.anatomy import HEAD, Anatomy, Network, require_equal_sizes
 from niwaki.models.edit import Edit, resolve_indices
 from niwaki.models.layer import Layer
 from niwaki.models.parts._part import Part
@@ -37,7 +37,7 @@ class ReplacePart(Edit):
         if self.slot == "head":
             self._replace_head(network, anatomy, kind, settings)
             return
-        anatomy.require_layers("replace_part")
+        require_equal_sizes(anatomy, "replace_part")
         if anatomy.decoder is not None and not anatomy.decoder.has_own_layers:
             raise InputError(
                 "replace_part: the encoder's layers generate here, which needs attention; add a decoder with layers"

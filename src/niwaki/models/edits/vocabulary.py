@@ -12,6 +12,7 @@ class Vocabulary(Edit):
 
     def apply(self, network: Network, anatomy: Anatomy) -> None:
         reject_language_model(anatomy, "vocabulary")
+        require_vocabulary(anatomy, "vocabulary")
         keep = resolve_indices(self.keep, anatomy.tokens.num_embeddings, "vocabulary")
         if any(network.get_submodule(path) is anatomy.tokens for path in whole_token_tables(anatomy)[1:]):
             raise InputError(
@@ -28,6 +29,14 @@ class Vocabulary(Edit):
 
     def for_blueprint(self) -> "Vocabulary":
         return Vocabulary(keep=self.keep if isinstance(self.keep, int) else len(self.keep))
+
+
+def require_vocabulary(anatomy: Anatomy, what: str) -> None:
+    """Rejects networks that embed characters without a table of them."""
+    if not anatomy.inputs.has_vocabulary:
+        raise InputError(
+            f"{what}: a model of family '{anatomy.network.config.model_type}' has no table of tokens; leave '{what}' out"
+        )
 
 
 def renumber_special_tokens(network: Network, anatomy: Anatomy, keep: list[int]) -> None:

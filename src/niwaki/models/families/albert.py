@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from niwaki.models.family import Family, HeadPaths, InputPaths, LayerPaths, Network, VocabularyPaths
+from niwaki.models.family import ConfigKeys, Family, HeadPaths, InputPaths, LayerPaths, Network, VocabularyPaths
 
 if TYPE_CHECKING:
     from torch import nn
@@ -26,6 +26,7 @@ class Albert(Family):
         out_dropout="attention.output_dropout",
     )
     inputs = InputPaths(projection="encoder.embedding_hidden_mapping_in", splits_number_commas=True)
+    keys = ConfigKeys(embedding_size="embedding_size")
     head = HeadPaths(
         inner=("albert.pooler",),
         vocabulary=VocabularyPaths(

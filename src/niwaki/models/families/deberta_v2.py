@@ -46,6 +46,7 @@ class DebertaV2(Bert):
         vocabulary=replace(Bert.head.vocabulary, may_be_causal=False) if Bert.head.vocabulary else None,
     )
     keys = ConfigKeys(
+        embedding_size="embedding_size",
         also_hidden_size=("pooler_hidden_size",),
         fresh={**SUPPORTED, "pos_att_type": ["c2p", "p2c"], "position_buckets": 256},
     )

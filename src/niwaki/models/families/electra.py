@@ -1,12 +1,13 @@
 """ELECTRA (Clark et al. 2020): BERT's layers behind an embedding that may be narrower."""
 
 from niwaki.models.families.bert import Bert
-from niwaki.models.family import DetectorPaths, HeadPaths, InputPaths, VocabularyPaths
+from niwaki.models.family import ConfigKeys, DetectorPaths, HeadPaths, InputPaths, VocabularyPaths
 
 
 class Electra(Bert):
     body = "electra"
     inputs = InputPaths(projection="embeddings_project")
+    keys = ConfigKeys(embedding_size="embedding_size")
     head = HeadPaths(
         inner=("classifier.dense",),
         activation="gelu",

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from niwaki.core.errors import InputError
 from niwaki.models.families.bert import Bert
-from niwaki.models.family import Config, HeadPaths, InputPaths, StackRules
+from niwaki.models.family import Config, ConfigKeys, HeadPaths, InputPaths, StackRules
 from niwaki.models.value_rules import Rule, flag
 
 
@@ -13,6 +13,7 @@ class RoFormer(Bert):
     body = "roformer"
     layer = replace(Bert.layer, stack=StackRules(mixer="rotary", rotary="neighbours"))
     inputs = InputPaths(other_tables=("embeddings.token_type_embeddings",), projection="embeddings_project")
+    keys = ConfigKeys(embedding_size="embedding_size")
     head = HeadPaths(
         inner=("classifier.dense",),
         activation="gelu",

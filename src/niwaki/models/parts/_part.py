@@ -14,6 +14,7 @@ class Part:
 
     from_hidden: ClassVar[tuple[str, ...]] = ()  # matrices whose inputs are hidden states
     to_hidden: ClassVar[tuple[str, ...]] = ()  # matrices whose outputs are hidden states
+    between: ClassVar[tuple[str, ...]] = ()  # matrices between vectors of other sizes
     floats: ClassVar[
         tuple[str, ...]
     ] = ()  # the same as `from_hidden`, but too sensitive to be pruned, packed or factorized

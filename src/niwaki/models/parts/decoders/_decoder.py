@@ -116,8 +116,8 @@ class Decoder:
 
     def encode(self, inputs: Mapping[str, Tensor]) -> list[KeyValue]:
         """What the decoder reads of the input: keys and values for each of its layers."""
-        hidden, mask = self.anatomy.inputs.forward(inputs), inputs["attention_mask"]
-        hidden = layer_range(self.anatomy, hidden, mask, 0, len(self.anatomy.order), every=True)
+        hidden = self.anatomy.inputs.forward(inputs)
+        hidden = layer_range(self.anatomy, hidden, inputs, 0, len(self.anatomy.order), every=True)
         return cross_keys_and_values(self.layers, self.encoder_output(hidden))
 
     def decode_step(

@@ -49,11 +49,11 @@ class Prefix(OwnTable):
         return self.logits(rows[:, tokens:] if predicted is None else rows[:, tokens:][predicted])
 
     def encode(self, inputs: Mapping[str, Tensor]) -> list[KeyValue]:
-        hidden, mask, memory = self.anatomy.inputs.forward(inputs), inputs["attention_mask"], []
+        hidden, memory = self.anatomy.inputs.forward(inputs), []
         for depth, layer in enumerate(self._run):
             if not layer.mixer.removed:
                 memory.append(layer.mixer.keys_and_values(layer.before("attention_norm", hidden)))
-            hidden = layer_range(self.anatomy, hidden, mask, depth, depth + 1, every=True)
+            hidden = layer_range(self.anatomy, hidden, inputs, depth, depth + 1, every=True)
         return memory
 
     def decode_step(

@@ -2,6 +2,7 @@
 
 from torch import Tensor, nn
 
+from niwaki.models.module_paths import has_module
 from niwaki.models.parts.heads._head import TaskHead, transform
 
 
@@ -17,7 +18,7 @@ class Classification(TaskHead):
 
     @property
     def inner(self) -> tuple[str, ...]:
-        return self.paths.inner
+        return tuple(path for path in self.paths.inner if has_module(self.network, path))  # some configs leave it out
 
     @property
     def final(self) -> str:

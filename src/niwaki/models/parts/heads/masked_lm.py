@@ -37,4 +37,5 @@ class MaskedLM(TaskHead):
         if not paths.dense:
             return part(paths.table)(hidden)
         activation = activation_of(self.network, paths.activation)
-        return part(paths.table)(part(paths.norm)(activation(part(paths.dense)(hidden))))
+        rows = part(paths.norm)(activation(part(paths.dense)(hidden)))
+        return part(paths.wider).scores(rows) if paths.wider else part(paths.table)(rows)

@@ -5,6 +5,7 @@ from niwaki.models.parts.heads._head import PerToken
 
 class Span(PerToken):
     architecture = "QuestionAnswering"
+    other_endings = ("ForQuestionAnsweringSimple",)
     auto_class = "AutoModelForQuestionAnswering"
 
     @property

@@ -9,7 +9,7 @@ from niwaki.core.catalog import Catalog
 from niwaki.models.family import Family, Network
 from niwaki.models.parts._part import Part
 from niwaki.models.prefix import taken_positions
-from niwaki.models.value_rules import MOST_POSITIONS
+from niwaki.models.value_rules import MOST_POSITIONS, NO_POSITIONS
 
 INPUTS = Catalog("niwaki.models.parts.inputs", what="input stage")
 
@@ -18,6 +18,7 @@ class Inputs(Part):
     """Base of the files in `parts/inputs/`. All paths are from the network."""
 
     counts_positions: ClassVar[bool] = False  # whether `forward` reads `position_ids`
+    has_vocabulary: ClassVar[bool] = True  # whether each token has a row of its own
 
     def __init__(self, network: Network, family: type[Family]) -> None:
         self.network, self.family, self.paths = network, family, family.inputs
@@ -25,6 +26,10 @@ class Inputs(Part):
     def forward(self, inputs: Mapping[str, Tensor]) -> Tensor:
         """Arrays of (batch, tokens) to hidden states (batch, tokens, hidden)."""
         raise NotImplementedError
+
+    def mask(self, inputs: Mapping[str, Tensor]) -> Tensor:
+        """Which of the hidden states are real (batch, tokens)."""
+        return inputs["attention_mask"]
 
     @property
     def tokens(self) -> Any:
@@ -73,6 +78,7 @@ class Inputs(Part):
     @property
     def max_tokens(self) -> int:
         if not self.paths.limited:
-            return MOST_POSITIONS - self.prompt_tokens
+            most = NO_POSITIONS if self.family.decoder is None else MOST_POSITIONS
+            return most - self.prompt_tokens
         taken = self.paths.skipped_positions + self.prompt_tokens + self.taken_positions
         return int(self.network.config.max_position_embeddings) - taken

@@ -1,9 +1,11 @@
-"""Sums of token and position vectors without a norm (Radford et al. 2018)."""
+"""Sums of token and position vectors (Radford et al. 2018), behind a norm where the family has one."""
 
 from collections.abc import Mapping
+from operator import attrgetter
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from niwaki.models.parts.inputs._inputs import Inputs
 
@@ -13,4 +15,7 @@ class LearnedPositions(Inputs):
         ids, (positions,) = inputs["input_ids"], self.small_tables
         places = torch.arange(ids.shape[1], device=ids.device)
         summed = self.tokens(ids) + self.network.get_submodule(positions)(places)[None]  # (batch, tokens, hidden)
-        return self.network.get_submodule(f"{self.family.body}.{self.paths.dropout}")(summed)
+        for norm in self.norms:
+            summed = self.network.get_submodule(norm)(summed)
+        found = attrgetter(f"{self.family.body}.{self.paths.dropout}")(self.network)  # a module, or the rate
+        return found(summed) if callable(found) else functional.dropout(summed, found, self.network.training)

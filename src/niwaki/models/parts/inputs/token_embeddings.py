@@ -1,6 +1,7 @@
 """Sums of token, position and type embeddings behind a norm (Devlin et al. 2019), and a projection where they are narrow."""
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 from torch import Tensor, nn
 
@@ -8,7 +9,7 @@ from niwaki.models.parts.inputs._inputs import Inputs
 
 
 class TokenEmbeddings(Inputs):
-    native = "token_embeddings"
+    native: ClassVar[str | None] = "token_embeddings"
     counts_positions = True
 
     def forward(self, inputs: Mapping[str, Tensor]) -> Tensor:

@@ -1,4 +1,4 @@
-"""Token vectors alone, for networks without attention."""
+"""Token vectors alone, for networks whose layers know positions by themselves."""
 
 from collections.abc import Mapping
 
@@ -9,7 +9,9 @@ from niwaki.models.parts.inputs._inputs import Inputs
 
 class TokenVectors(Inputs):
     def forward(self, inputs: Mapping[str, Tensor]) -> Tensor:
-        return self.tokens(inputs["input_ids"])
+        vectors = self.tokens(inputs["input_ids"])
+        dropout = self.paths.dropout
+        return self.network.get_submodule(f"{self.family.body}.{dropout}")(vectors) if dropout else vectors
 
     @property
     def vocabulary_tables(self) -> list[str]:

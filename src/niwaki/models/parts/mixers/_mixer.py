@@ -1,5 +1,6 @@
 """A mixer lets the tokens of a sequence exchange information: attention, or what takes its place."""
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from torch import Tensor
@@ -42,7 +43,13 @@ class Mixer(Part):
         """Queries and keys as their positions change them. Fewer queries than keys are those of the first tokens."""
         return query, key
 
-    def relative_scores(self, query: Tensor, key: Tensor, tokens: int, every: bool) -> Tensor | None:
+    def keep_heads(self, heads: Sequence[int]) -> None:
+        """Called when these heads are left: for what has one entry per head besides its matrices."""
+
+    def relative_scores(
+        self, query: Tensor, key: Tensor, tokens: int, every: bool, types: Tensor | None = None
+    ) -> Tensor | None:
         """What is added to the scores of queries (batch, heads, rows, head size) and keys (batch, heads, tokens, head size), by content and
-        distance. The rows are those of all tokens (`every`), or of the first alone. In exported graphs only `tokens` is right for any length."""
+        distance. The rows are those of all tokens (`every`), or of the first alone; `types` (batch, tokens) are the token types
+        of families whose attention reads them. In exported graphs only `tokens` is right for any length."""
         return None

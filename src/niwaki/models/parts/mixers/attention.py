@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 class Attention(Mixer):
     from_hidden = ("query", "key", "value")
-    to_hidden = ("out",)
+    to_hidden: ClassVar[tuple[str, ...]] = ("out",)
     native: ClassVar[str | None] = "attention"
     records = (SCORES, *STATES)
 

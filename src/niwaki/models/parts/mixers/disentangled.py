@@ -33,17 +33,19 @@ class Disentangled(Attention):
         assert isinstance(found, RelativePositions)
         return found
 
-    def relative_scores(self, query: Tensor, key: Tensor, tokens: int, every: bool) -> Tensor | None:
+    def relative_scores(
+        self, query: Tensor, key: Tensor, tokens: int, every: bool, types: Tensor | None = None
+    ) -> Tensor | None:
         module = self.layer.part("attention_module")
         rows, places = self.positions.places(tokens)
         vectors = module.pos_dropout(self.positions.vectors(rows))[None]  # (1, rows, hidden)
         found = None
         if "c2p" in self.terms:
             by_row = query @ self._projected("key", vectors).transpose(-1, -2)  # (batch, heads, queries, rows)
-            found = _pick(by_row, places if every else places[:1])
+            found = pick(by_row, places if every else places[:1])
         if "p2c" in self.terms:
             by_row = key @ self._projected("query", vectors).transpose(-1, -2)  # (batch, heads, tokens, rows)
-            turned = _pick(by_row, (places if every else places[:1]).T).transpose(-1, -2)
+            turned = pick(by_row, (places if every else places[:1]).T).transpose(-1, -2)
             found = turned if found is None else found + turned
         return None if found is None else found * self.scale
 
@@ -52,7 +54,7 @@ class Disentangled(Attention):
         return split_heads(self.layer.part(role)(vectors), self.head_size)
 
 
-def _pick(by_row: Tensor, places: Tensor) -> Tensor:
+def pick(by_row: Tensor, places: Tensor) -> Tensor:
     """(batch, heads, n, rows) at places (n, m): (batch, heads, n, m)."""
     if torch.jit.is_tracing():  # an expanded size would be fixed in exported graphs
         return by_row.gather(-1, places + (by_row[..., :1] * 0).long())
