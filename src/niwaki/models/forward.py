@@ -131,7 +131,7 @@ def from_embedded(
     every = head.per_token or head.pools or bool(record.keys() - {ROUTING})
     if head.mixes:
         record = {HIDDEN: [], **record}
-    rows = _encode(anatomy, hidden, layout, every, record)
+    rows, layout = _encode(anatomy, hidden, layout, every, record)
     if head.mixes:
         rows = layout.pack(head.mix(record[HIDDEN]))
     if FINAL in record:
@@ -153,8 +153,9 @@ def encode_packed(
     anatomy: "Anatomy", inputs: Mapping[str, Tensor], record: Record, finish: Callable[[Tensor], Tensor]
 ) -> Tensor:
     """What `finish` makes of the last layer's rows, as (batch, tokens, hidden); computed on real tokens only."""
-    layout = Packed(inputs["attention_mask"])
-    return layout.unpack(finish(_encode(anatomy, anatomy.inputs.forward(inputs), layout, True, record)))
+    hidden = anatomy.inputs.forward(inputs)
+    rows, layout = _encode(anatomy, hidden, Packed(inputs["attention_mask"]), True, record)
+    return layout.unpack(finish(rows))
 
 
 def layer_range(anatomy: "Anatomy", hidden: Tensor, mask: Tensor, first: int, last: int, every: bool) -> Tensor:
@@ -162,7 +163,7 @@ def layer_range(anatomy: "Anatomy", hidden: Tensor, mask: Tensor, first: int, la
     of all tokens (`every`), or of the first alone."""
     layers, layout = anatomy.layers, Padded(mask, hidden)
     layout.position_bias = position_bias(anatomy, hidden)
-    rows = run_layers([layers[number] for number in anatomy.order[first:last]], hidden, layout, every, {})
+    rows, _ = run_layers([layers[number] for number in anatomy.order[first:last]], hidden, layout, every, {})
     return _final_norm(anatomy, rows, layout, {}) if last == len(anatomy.order) else rows
 
 
@@ -179,16 +180,18 @@ def run_layer_range(
     return (logits, left) if last < len(anatomy.order) else logits
 
 
-def run_layers(layers: Sequence[Layer], rows: Tensor, layout: Layout, every: bool, record: Record) -> Tensor:
-    """Rows through the layers in turn. Behind the last one come the rows of all tokens (`every`), or of the first token of
-    each sequence."""
+def run_layers(
+    layers: Sequence[Layer], rows: Tensor, layout: Layout, every: bool, record: Record
+) -> tuple[Tensor, Layout]:
+    """Rows through the layers in turn, and their layout, which is another one where layers shorten texts. Behind the last layer come the
+    rows of all tokens (`every`), or of the first token of each sequence."""
     dtype, rows = rows.dtype, in_working_type(layers, rows)
     for number, layer in enumerate(layers):
         _check_records(layer, number, record)
-        rows = layer.run(rows, layout, every or number < len(layers) - 1, record)
+        rows, layout = layer.run(rows, layout, every or number < len(layers) - 1, record)
         if HIDDEN in record:
             record[HIDDEN].append(layout.unpack(rows).to(dtype))
-    return rows
+    return rows, layout
 
 
 def in_working_type(layers: Sequence[Layer], rows: Tensor) -> Tensor:
@@ -207,13 +210,14 @@ def real_inputs(anatomy: "Anatomy", path: str, x: Tensor, batch: Batch) -> Tenso
     return x[real.bool()] if x.ndim == 3 and x.shape[:2] == real.shape else x.flatten(0, -2)
 
 
-def _encode(anatomy: "Anatomy", hidden: Tensor, layout: Layout, every: bool, record: Record) -> Tensor:
-    """Padded hidden states (batch, tokens, hidden) through all layers, to rows."""
+def _encode(anatomy: "Anatomy", hidden: Tensor, layout: Layout, every: bool, record: Record) -> tuple[Tensor, Layout]:
+    """Padded hidden states (batch, tokens, hidden) through all layers, to rows and their layout."""
     if HIDDEN in record:
         record[HIDDEN].append(hidden)
     layers, layout.position_bias = anatomy.layers, position_bias(anatomy, hidden)
-    rows = run_layers([layers[number] for number in anatomy.order], layout.pack(hidden), layout, every, record)
-    return _final_norm(anatomy, rows, layout, record)
+    run = [layers[number] for number in anatomy.order]
+    rows, layout = run_layers(run, layout.pack(hidden), layout, every, record)
+    return _final_norm(anatomy, rows, layout, record), layout
 
 
 def _final_norm(anatomy: "Anatomy", rows: Tensor, layout: Layout, record: Record) -> Tensor:
@@ -235,6 +239,10 @@ def position_bias(anatomy: "Anatomy", hidden: Tensor) -> Tensor | None:
 
 def _check_records(layer: Layer, number: int, record: Record) -> None:
     mixer = layer.mixer
+    if layer.reduction is not None and record.keys() - {FINAL, POOLED, ROUTING}:
+        raise InputError(
+            f"layer {number} shortens texts ('{layer.reduction.label()}'), so activations of tokens cannot be compared; leave out the method that compares them"
+        )
     for name in record.keys() - {HIDDEN, FINAL, DECODER_HIDDEN, POOLED, ROUTING, *mixer.records}:
         raise InputError(
             f"layer {number}: mixer '{mixer.label()}' has no {name}; leave out the method that compares them"

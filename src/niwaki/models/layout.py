@@ -44,6 +44,7 @@ class Padded(Cache):
             self.mask_bias = self.mask_bias + causal_bias(like)
         self.causal = causal
         self.position_bias: Tensor | None = None  # (1 or batch, heads, tokens, tokens), added to all scores
+        self.received: list[Tensor] | None = None  # as of `Packed`
 
     def positions(self) -> Tensor:
         """The place of each row in its sequence, (tokens,)."""
@@ -82,7 +83,8 @@ class Padded(Cache):
             whole = whole + _rows(self.cached(("window", window), lambda: window_bias(tokens, window, whole)), every)
         query, key, value = (split_heads(rows, attention.head_size) for rows in (query, key, value))
         terms = attention.relative_scores(query, key, self.mask.shape[1], every), attention.prefix
-        mixed, found = attend(query, key, value, whole, attention.scale, attention.drop, *terms)
+        received = self.received, self.mask if every else None
+        mixed, found = attend(query, key, value, whole, attention.scale, attention.drop, *terms, *received)
         if scores is not None:
             scores.append(found)
         return mixed
@@ -98,6 +100,9 @@ class Packed(Cache):
         self.mask, self.shape, self.causal = mask, mask.shape, causal
         self.selects = visible is not None
         self.position_bias: Tensor | None = None
+        self.received: list[Tensor] | None = (
+            None  # where a list, `attend` adds what each token receives, (batch, tokens)
+        )
         lengths = mask.sum(dim=1)
         self.order = torch.argsort(lengths, stable=True)
         self.inverse = torch.argsort(self.order)
@@ -126,9 +131,15 @@ class Packed(Cache):
 
     def pick(self, rows: Tensor, chosen: Tensor) -> Tensor:
         """The rows of the chosen tokens, a mask (batch, tokens), in the order of the batch."""
-        row_of = self.places.new_full((chosen.numel(),), -1)  # padding has no row: choosing it is an error
+        return _Gather.apply(rows, self.row_of(chosen.flatten()))
+
+    def row_of(self, chosen: Tensor) -> Tensor:
+        """The rows of places in the batch's rectangle, given as numbers or as a mask of all."""
+        row_of = self.places.new_full(
+            (self.shape[0] * self.shape[1],), -1
+        )  # padding has no row: choosing it is an error
         row_of[self.places] = torch.arange(len(self.places), device=row_of.device)
-        return _Gather.apply(rows, row_of[chosen.flatten()])
+        return row_of[chosen]
 
     def first(self, rows: Tensor) -> Tensor:
         return _Gather.apply(rows, self.starts)
@@ -148,17 +159,36 @@ class Packed(Cache):
             scores.append(self._scores(attention, query, key))
         every, bias = len(query) == len(key), self.position_bias
         plain = bias is None and not self.selects and not attention.relative and attention.prefix is None
-        if plain and not self._is_windowed(attention) and fused.fits(query, attention.head_size):
+        if (
+            plain
+            and self.received is None
+            and not self._is_windowed(attention)
+            and fused.fits(query, attention.head_size)
+        ):
             settings = attention.head_size, attention.scale, attention.dropout_rate, self.causal
             return fused.attention(query, key, value, self.lengths, *settings)
         own = None if bias is None else attention.pick_heads(bias)
+        received: list[Tensor] | None = None if self.received is None else []
+        mixed = self._attend_in_groups(attention, (query, key, value), own, every, received)
+        if self.received is not None and received:
+            self.received.append(self.unpack(torch.cat(received)[:, None])[..., 0])
+        return mixed
+
+    def _attend_in_groups(
+        self,
+        attention: "Attention",
+        states: tuple[Tensor, Tensor, Tensor],
+        bias: Tensor | None,
+        every: bool,
+        received: list[Tensor] | None,
+    ) -> Tensor:
+        query, key, value = states
         if len(self.groups) == 1:
-            return self.groups[0].attend(attention, query, key, value, own, every)
+            return self.groups[0].attend(attention, query, key, value, bias, every, received)
         tokens, sequences = [group.rows for group in self.groups], [group.sequences for group in self.groups]
         queries = query.split(tokens if every else sequences)
         inputs = zip(self.groups, queries, key.split(tokens), value.split(tokens), strict=True)
-        mixed = [group.attend(attention, q, k, v, own, every) for group, q, k, v in inputs]
-        return torch.cat(mixed)
+        return torch.cat([group.attend(attention, q, k, v, bias, every, received) for group, q, k, v in inputs])
 
     def _scores(self, attention: "Attention", query: Tensor, key: Tensor) -> Tensor:
         """Of all sequences in one rectangle, in the order of the batch: (batch, heads, tokens, tokens)."""
@@ -179,9 +209,10 @@ class _Group:
         self.sequences, self.tokens, self.rows = len(lengths), max(lengths), sum(lengths)
         self.places: Tensor | None = None
         self.mask_bias: Tensor | None = None
+        self.real: Tensor | None = None  # (sequences, tokens), where there is padding
         if self.rows < self.sequences * self.tokens:
             real = torch.arange(self.tokens, device=device)[None] < torch.tensor(lengths, device=device)[:, None]
-            self.places = real.flatten().nonzero()[:, 0]
+            self.places, self.real = real.flatten().nonzero()[:, 0], real
             self.mask_bias = torch.where(real, 0.0, MASKED_SCORE)[:, None, None]
         if causal:  # real tokens come first, so no token reads padding
             self.mask_bias = causal_bias(torch.zeros(1, self.tokens, 0, device=device))
@@ -192,8 +223,16 @@ class _Group:
         self.mask_bias = hidden if self.mask_bias is None else torch.minimum(hidden, self.mask_bias)
 
     def attend(
-        self, attention: "Attention", query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, every: bool
+        self,
+        attention: "Attention",
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        bias: Tensor | None,
+        every: bool,
+        received: list[Tensor] | None = None,
     ) -> Tensor:
+        """`received` gets what the tokens of each sequence receive, as rows."""
         queries = self._rectangle(query) if every else query[:, None]
         rectangles = (queries, self._rectangle(key), self._rectangle(value))
         own = self._bias(key, bias, every)
@@ -202,7 +241,11 @@ class _Group:
             own = far if own is None else own + far
         query, key, value = (split_heads(rows, attention.head_size) for rows in rectangles)
         terms = attention.relative_scores(query, key, self.tokens, every), attention.prefix
-        mixed, _ = attend(query, key, value, own, attention.scale, attention.drop, *terms)
+        found: list[Tensor] | None = None if received is None else []
+        mixed, _ = attend(query, key, value, own, attention.scale, attention.drop, *terms, found, self.real)
+        if received is not None and found:
+            flat = found[0].flatten()
+            received.append(flat if self.places is None else flat[self.places])
         if not every:
             return mixed[:, 0]
         flat = mixed.flatten(0, 1)

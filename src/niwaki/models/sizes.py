@@ -58,7 +58,7 @@ def update_heads(anatomy: Anatomy) -> None:
 def constants(anatomy: Anatomy) -> list[object]:
     """What a config decides and no tensor shows: two networks of the same tensors are the same only if these are."""
     own = [] if anatomy.decoder is None else anatomy.decoder.constants
-    return [*(layer.mixer.constants for layer in anatomy.every_layer), *own]
+    return [*((layer.mixer.constants, layer.reduction is None) for layer in anatomy.every_layer), *own]
 
 
 def keep_layers(anatomy: Anatomy, keep: list[int]) -> None:

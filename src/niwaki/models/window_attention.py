@@ -1,10 +1,11 @@
 """Attention to a window of tokens around each, and to the first tokens of the text: pure functions on tensors.
 
 Tokens are cut into blocks as long as the window reaches to one side, so the window of every token lies in its own block and the
-two next to it. Time and memory are linear in the length of the text.
+two next to it. Time and memory are linear in the length of the text. Dilated windows are windows on every second, third … token:
+the text is cut into as many strands of such tokens, each with windows of its own.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import torch
@@ -22,6 +23,7 @@ class Reach(NamedTuple):
     window: int  # tokens on each side
     global_tokens: int  # the first tokens of the text attend to all, and all to them
     causal: bool = False  # no token attends to a later one
+    dilation: int = 1  # the window holds every second (2), third (3) … token alone
 
 
 def window_attention(
@@ -57,32 +59,65 @@ def local_attention(
     """All tokens over their windows and the first tokens: (batch, heads, tokens, head size)."""
     places = (mask * 0 + 1).cumsum(dim=1)[:, None, :, None] - 1  # exporters make a constant of `ones_like`
     real = mask.bool()[:, None, :, None]
+    everything, tokens, count = (query, key, value, real, places), mask.shape[1], reach.dilation
+    if count == 1:
+        return _local(everything, everything, tokens, reach, bias, dropout)
+    length = tokens // count + 1  # of a strand, with what is added behind the text
+    strands = tuple(_strands(each, count, length) for each in everything)
+    mixed = _local(strands, everything, length, reach, bias, dropout)
+    return _woven(mixed, count)[:, :, :tokens]
+
+
+def _local(
+    strands: Sequence[Tensor],
+    texts: Sequence[Tensor],
+    tokens: int,
+    reach: Reach,
+    bias: Tensor | None,
+    dropout: Dropout,
+) -> Tensor:
+    """Queries, keys, values, which of them are real, and their places: of the tokens that have windows, and of the texts that these tokens
+    are from, which have the global tokens. `tokens` is the length of a strand; in exported graphs no state shows it."""
+    query, key, value, real, places = strands
     size = reach.window
-    whole = mask.shape[1] + size - mask.shape[1] % size  # tokens of all blocks
+    whole = tokens + size - tokens % size  # tokens of all blocks
     rows, at = (_blocks(each, size, whole) for each in (query, places))
     keys, values, seen, there = (_neighbours(each, size, whole) for each in (key, value, real, places))
     there = there.transpose(-1, -2)  # (batch, 1, blocks, 1, 3 × block); `at` is (batch, 1, blocks, block, 1)
-    visible = seen.transpose(-1, -2) & (there >= reach.global_tokens) & ((there - at).abs() <= reach.window)
-    scores = _scores(rows, keys, visible, at, there, reach.causal, bias)
+    near = (there - at).abs() <= reach.window * reach.dilation
+    visible = seen.transpose(-1, -2) & (there >= reach.global_tokens) & near
+    scores = _scores(rows, keys, visible, at, there, reach, bias)
     if not reach.global_tokens:
-        return _joined(dropout(torch.softmax(scores, dim=-1)) @ values, mask.shape[1])
-    keys, shared, seen, there = (each[:, :, : reach.global_tokens][:, :, None] for each in (key, value, real, places))
+        return _joined(dropout(torch.softmax(scores, dim=-1)) @ values, tokens)
+    first = (each[:, :, : reach.global_tokens][:, :, None] for each in texts[1:])
+    keys, shared, seen, there = (torch.stack([each] * reach.dilation, dim=1).flatten(0, 1) for each in first)
     there = there.transpose(-1, -2)
-    across = _scores(rows, keys, seen.transpose(-1, -2), at, there, reach.causal, bias)
+    across = _scores(rows, keys, seen.transpose(-1, -2), at, there, reach, bias)
     weights = dropout(torch.softmax(torch.cat([across, scores], dim=-1), dim=-1))
-    first = keys.shape[3]  # fewer than the global tokens in a shorter text
-    return _joined(weights[..., :first] @ shared + weights[..., first:] @ values, mask.shape[1])
+    count = keys.shape[3]  # fewer than the global tokens in a shorter text
+    return _joined(weights[..., :count] @ shared + weights[..., count:] @ values, tokens)
 
 
 def _scores(
-    rows: Tensor, keys: Tensor, visible: Tensor, at: Tensor, there: Tensor, causal: bool, bias: Tensor | None
+    rows: Tensor, keys: Tensor, visible: Tensor, at: Tensor, there: Tensor, reach: Reach, bias: Tensor | None
 ) -> Tensor:
     """(batch, heads, blocks, rows, keys); very low where a key is not visible."""
     scores = rows @ keys.transpose(-1, -2)
-    if bias is not None:  # places are those of the first text, as they are the same for all
-        last = bias.shape[-1] - 1
-        scores = scores + bias[0][:, at[0, 0].clamp(max=last), there[0, 0].clamp(max=last)]
-    return scores.masked_fill(~(visible & (there <= at) if causal else visible), MASKED_SCORE)
+    if bias is not None:  # the places of strands are the same in all texts
+        last, strands = bias.shape[-1] - 1, reach.dilation
+        own = bias[0][:, at[:strands, 0].clamp(max=last), there[:strands, 0].clamp(max=last)].transpose(0, 1)
+        scores = (scores.unflatten(0, (-1, strands)) + own).flatten(0, 1)
+    return scores.masked_fill(~(visible & (there <= at) if reach.causal else visible), MASKED_SCORE)
+
+
+def _strands(x: Tensor, count: int, length: int) -> Tensor:
+    """(batch, heads, tokens, …) to (batch × count, heads, length, …): every count-th token, from each of the first on."""
+    return _padded(x, 0, count)[:, :, : length * count].unflatten(2, (-1, count)).movedim(3, 1).flatten(0, 1)
+
+
+def _woven(x: Tensor, count: int) -> Tensor:
+    """The opposite of `_strands`."""
+    return x.unflatten(0, (-1, count)).movedim(1, 3).flatten(2, 3)
 
 
 def _joined(blocks: Tensor, tokens: int) -> Tensor:

@@ -39,6 +39,7 @@ class Heads(Edit):
 
 def cut_heads(layer: Layer, heads: list[int], once: SharedReplacement) -> None:
     width = layer.head_size
+    layer.mixer.keep_heads(heads)
     module = layer.part("attention_module")
     keys, key_heads = heads, key_heads_of(module)
     if key_heads is not None:

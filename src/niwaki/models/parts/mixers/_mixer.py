@@ -1,5 +1,6 @@
 """A mixer lets the tokens of a sequence exchange information: attention, or what takes its place."""
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from torch import Tensor
@@ -23,7 +24,17 @@ class Mixer(Part):
     head_size: int = 0
     key_heads: list[int] | None = None  # for each head the one whose keys it reads; None: its own
     window: int = 0  # tokens this far away or further are not attended to; 0: all are
+    max_tokens: int = 0  # of the longest text; 0: any length
+    shows_attention: ClassVar[bool] = (
+        False  # whether it goes through `layout.attend`, which can sum up what tokens receive
+    )
     relative: ClassVar[bool] = False  # whether `relative_scores` gives anything
+    removed: bool = False  # whether only the bias of its output matrix is left (`edits/blocks.py`)
+
+    @property
+    def matrices(self) -> tuple[str, ...]:
+        """Roles of all matrices."""
+        return *self.from_hidden, *self.to_hidden
 
     @property
     def constants(self) -> tuple[object, ...]:
@@ -46,3 +57,6 @@ class Mixer(Part):
         """What is added to the scores of queries (batch, heads, rows, head size) and keys (batch, heads, tokens, head size), by content and
         distance. The rows are those of all tokens (`every`), or of the first alone. In exported graphs only `tokens` is right for any length."""
         return None
+
+    def keep_heads(self, heads: Sequence[int]) -> None:
+        """Called before the matrices are cut to these heads: for what depends on heads and is no matrix."""
