@@ -22,6 +22,7 @@ ENTRIES = [
     ("edit", "lose_bias", "models/edits", []),
     ("mixer", "mean_mixer", "models/parts/mixers", []),
     ("feed_forward", "gated_unit", "models/parts/feed_forwards", []),
+    ("reduction", "half_text", "models/parts/reductions", []),
     ("head", "wide_head", "models/parts/heads", []),
     ("recipe", "tiny-4", "recipes", []),
 ]
@@ -35,6 +36,7 @@ LISTED = {
     "edit": "edits",
     "mixer": "mixers",
     "feed_forward": "feed_forwards",
+    "reduction": "reductions",
     "head": "heads",
     "recipe": "recipes",
 }

@@ -17,7 +17,7 @@ from torch import Tensor
 from niwaki.answers._beam_search import START
 from niwaki.core.errors import InputError
 from niwaki.models.family import final_norm
-from niwaki.models.layer import Layer, normed
+from niwaki.models.layer import Layer, normed, reduction_of
 from niwaki.models.layout import Layout, Packed, Padded
 from niwaki.models.pairs import split_pairs
 from niwaki.models.prefix import behind_prefix
@@ -136,7 +136,14 @@ def from_embedded(
         rows = layout.pack(head.mix(record[HIDDEN]))
     if FINAL in record:
         record[FINAL].append(layout.unpack(rows))
-    count = anatomy.inputs.prompt_tokens
+    return head_logits(anatomy, rows, layout, every, record, predicted)
+
+
+def head_logits(
+    anatomy: "Anatomy", rows: Tensor, layout: Layout, every: bool, record: Record, predicted: Tensor | None = None
+) -> Tensor:
+    """The last layer's rows to logits. `every`: they are those of all tokens, else of the first of each sequence."""
+    head, count = anatomy.head, anatomy.inputs.prompt_tokens
     if predicted is not None:
         return without_prompt(count, head.forward(layout.pick(rows, predicted)), record, False)
     if head.per_token:
@@ -238,10 +245,10 @@ def position_bias(anatomy: "Anatomy", hidden: Tensor) -> Tensor | None:
 
 
 def _check_records(layer: Layer, number: int, record: Record) -> None:
-    mixer = layer.mixer
-    if layer.reduction is not None and record.keys() - {FINAL, POOLED, ROUTING}:
+    mixer, reduction = layer.mixer, reduction_of(layer)
+    if reduction is not None and record.keys() - {FINAL, POOLED, ROUTING}:
         raise InputError(
-            f"layer {number} shortens texts ('{layer.reduction.label()}'), so activations of tokens cannot be compared; leave out the method that compares them"
+            f"layer {number} shortens texts ('{reduction.label()}'), so activations of tokens cannot be compared; leave out the method that compares them"
         )
     for name in record.keys() - {HIDDEN, FINAL, DECODER_HIDDEN, POOLED, ROUTING, *mixer.records}:
         raise InputError(

@@ -60,11 +60,6 @@ class Layer:
         return kind(self)
 
     @property
-    def reduction(self) -> Any:
-        """A `Reduction`, or None."""
-        return self.module._modules.get(REDUCTION)
-
-    @property
     def has_attention(self) -> bool:
         """Whether heads can be counted and cut; those of an attention that was removed too."""
         return self.mixer.heads > 0
@@ -105,15 +100,7 @@ class Layer:
     def run(self, rows: Tensor, layout: Layout, every: bool, record: Record) -> tuple[Tensor, Layout]:
         """Rows (…, hidden) of all tokens to those of all (`every`), or of the first of each sequence alone. The layout is another one
         where the layer shortens texts."""
-        mixer, read = self.mixer, self.before("attention_norm", rows)
-        wanted = rows if every else layout.first(rows)
-        reduction: Reduction | None = self.reduction if every else None
-        if reduction is not None and reduction.needs_attention:
-            layout.received = []
-        mixed = (mixer.forward if every else mixer.forward_first)(read, layout, record)
-        rows = self.add(wanted, mixed)
-        if reduction is not None:
-            rows, layout = reduction.forward(rows, layout)
+        rows, layout = mixed_rows(self, rows, layout, every, record)
         return self.feed(rows, layout, record), layout
 
     def add(self, rows: Tensor, mixed: Tensor) -> Tensor:
@@ -138,6 +125,24 @@ class Layer:
     def before(self, norm: str, rows: Tensor) -> Tensor:
         """Hidden states as a block reads them."""
         return normed(rows, self.part(norm)) if self.paths.pre_norm else rows
+
+
+def mixed_rows(layer: Layer, rows: Tensor, layout: Layout, every: bool, record: Record) -> tuple[Tensor, Layout]:
+    """The first half of a layer: mixer, residual connection and, where there is one, what shortens texts."""
+    mixer, read = layer.mixer, layer.before("attention_norm", rows)
+    wanted = rows if every else layout.first(rows)
+    reduction = reduction_of(layer) if every else None
+    if reduction is not None and reduction.needs_attention:
+        layout.received = []
+    mixed = (mixer.forward if every else mixer.forward_first)(read, layout, record)
+    rows = layer.add(wanted, mixed)
+    return (rows, layout) if reduction is None else reduction.forward(rows, layout)
+
+
+def reduction_of(layer: Layer) -> Reduction | None:
+    """What shortens texts in a layer."""
+    own = layer.module._modules.get(REDUCTION)
+    return own if isinstance(own, Reduction) else None
 
 
 def hidden_matrices(layer: Layer) -> list[str]:

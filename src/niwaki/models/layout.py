@@ -5,13 +5,14 @@ at once, so the layout does it. Exported graphs run padded; training, teachers a
 """
 
 from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import torch
 from torch import Tensor
 
 from niwaki.models.attention import MASKED_SCORE, attend, causal_bias, padding_bias, split_heads, window_bias
 from niwaki.models.fused import attention as fused
+from niwaki.models.row_places import Gather, Scatter
 
 if TYPE_CHECKING:
     from niwaki.models.parts.mixers.attention import Attention
@@ -123,15 +124,15 @@ class Packed(Cache):
 
     def pack(self, padded: Tensor) -> Tensor:
         """(batch, tokens, …) to (all real tokens, …)."""
-        return _Gather.apply(padded.flatten(0, 1), self.places)
+        return Gather.apply(padded.flatten(0, 1), self.places)
 
     def unpack(self, rows: Tensor) -> Tensor:
         """(all real tokens, …) to (batch, tokens, …) with zeros for padding."""
-        return _Scatter.apply(rows, self.places, self.shape[0] * self.shape[1]).unflatten(0, self.shape)
+        return Scatter.apply(rows, self.places, self.shape[0] * self.shape[1]).unflatten(0, self.shape)
 
     def pick(self, rows: Tensor, chosen: Tensor) -> Tensor:
         """The rows of the chosen tokens, a mask (batch, tokens), in the order of the batch."""
-        return _Gather.apply(rows, self.row_of(chosen.flatten()))
+        return Gather.apply(rows, self.row_of(chosen.flatten()))
 
     def row_of(self, chosen: Tensor) -> Tensor:
         """The rows of places in the batch's rectangle, given as numbers or as a mask of all."""
@@ -142,10 +143,10 @@ class Packed(Cache):
         return row_of[chosen]
 
     def first(self, rows: Tensor) -> Tensor:
-        return _Gather.apply(rows, self.starts)
+        return Gather.apply(rows, self.starts)
 
     def by_sequence(self, first: Tensor) -> Tensor:
-        return _Gather.apply(first, self.inverse)[:, None]
+        return Gather.apply(first, self.inverse)[:, None]
 
     def of_first(self, rows: Tensor, function: Callable[[Tensor], Tensor]) -> Tensor:
         if len(rows) == len(self.starts):
@@ -249,11 +250,11 @@ class _Group:
         if not every:
             return mixed[:, 0]
         flat = mixed.flatten(0, 1)
-        return flat if self.places is None else _Gather.apply(flat, self.places)
+        return flat if self.places is None else Gather.apply(flat, self.places)
 
     def _rectangle(self, rows: Tensor) -> Tensor:
         whole = self.sequences * self.tokens
-        flat = rows if self.places is None else _Scatter.apply(rows, self.places, whole)
+        flat = rows if self.places is None else Scatter.apply(rows, self.places, whole)
         return flat.unflatten(0, (self.sequences, self.tokens))
 
     def _bias(self, like: Tensor, bias: Tensor | None, every: bool) -> Tensor | None:
@@ -277,42 +278,6 @@ def _similar(lengths: list[int]) -> list[list[int]]:
 
 def _rows(bias: Tensor, every: bool) -> Tensor:
     return bias if every else bias[:, :, :1]
-
-
-class _Gather(torch.autograd.Function):
-    """Rows at some places, none of them twice: so the gradient is copied back. torch would add it up row by row."""
-
-    @staticmethod
-    def forward(ctx: Any, rows: Tensor, places: Tensor) -> Tensor:
-        ctx.save_for_backward(places)
-        ctx.count = len(rows)
-        return rows.index_select(0, places)
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
-        return _scattered(gradients[0], ctx.saved_tensors[0], ctx.count), None
-
-
-class _Scatter(torch.autograd.Function):
-    """Rows to their places among `count`; the others are 0."""
-
-    @staticmethod
-    def forward(ctx: Any, rows: Tensor, places: Tensor, count: int) -> Tensor:
-        ctx.save_for_backward(places)
-        return _scattered(rows, places, count)
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
-        return gradients[0].index_select(0, ctx.saved_tensors[0]), None, None
-
-
-def gather_rows(rows: Tensor, places: Tensor) -> Tensor:
-    """Rows at some places, none of them twice."""
-    return rows.index_select(0, places) if torch.jit.is_tracing() else _Gather.apply(rows, places)
-
-
-def _scattered(rows: Tensor, places: Tensor, count: int) -> Tensor:
-    return rows.new_zeros(count, *rows.shape[1:]).index_copy_(0, places, rows)
 
 
 Layout = Padded | Packed

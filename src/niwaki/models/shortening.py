@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from niwaki.models.layout import Layout, Packed, Padded, gather_rows
+from niwaki.models.layout import Layout, Packed, Padded
+from niwaki.models.row_places import gather_rows
 
 Count = TypeVar("Count", int, Tensor)
 

@@ -18,7 +18,7 @@ class LinearMixing(Method, Reshapes):
     attention_layers: int = setting(2, "number of last layers that keep their attention", ge=0)
     tokens: int = setting(0, "tokens of the longest text; 0 takes as many as the model reads", ge=0, le=65_536)
 
-    requires = Requirements(training=True, reduces=("flops",))
+    requires = Requirements(training=True, reduces=("file", "flops"))
 
     def dry_prepare(self, model: Model) -> Model:
         anatomy = model.anatomy

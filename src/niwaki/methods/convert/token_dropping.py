@@ -17,7 +17,7 @@ class TokenDropping(Method, Reshapes):
     keep: float = setting(0.3, "share of a text's tokens that reach the last layer", gt=0, lt=1)
     min_tokens: int = setting(32, "tokens of a text that stay at least, so that short texts lose none", ge=1, le=65_536)
 
-    requires = Requirements()
+    requires = Requirements(reduces=("flops", "time"))
 
     def dry_prepare(self, model: Model) -> Model:
         layers = shortening_layers(model, "token_dropping")

@@ -1,10 +1,8 @@
 """Lets a network read longer texts."""
 
-from typing import Any
-
 import torch
 from pydantic import Field
-from torch import nn
+from torch import Tensor, nn
 
 from niwaki.core.errors import InputError
 from niwaki.models.anatomy import Anatomy, Network
@@ -63,12 +61,12 @@ class Positions(Edit):
         return path.removeprefix(f"{anatomy.family.body}.") in anatomy.family.layer.stack.distances
 
 
-def sines(table: Any, rows: int) -> nn.Module:
+def sines(table: nn.Embedding, rows: int) -> nn.Module:
     """A longer table of sines, which transformers computes and niwaki's rotary attention does not read (RoFormer)."""
     new = type(table)(rows, table.embedding_dim)
-    new.weight = nn.Parameter(new.create_weight().to(table.weight.device), requires_grad=False)
-    found: nn.Module = new
-    return found
+    numbers: Tensor = new.create_weight()  # type: ignore[operator]
+    new.weight = nn.Parameter(numbers.to(table.weight.device), requires_grad=False)
+    return new
 
 
 def extend_buffers(module: nn.Module, before: int, now: int) -> None:
@@ -76,5 +74,5 @@ def extend_buffers(module: nn.Module, before: int, now: int) -> None:
     for name, buffer in list(module.named_buffers(recurse=False)):
         if buffer.shape == (1, before):
             places = torch.arange(now, device=buffer.device, dtype=buffer.dtype)[None]
-            own: Any = places if name == "position_ids" else torch.zeros_like(places)
+            own = places if name == "position_ids" else torch.zeros_like(places)
             module.register_buffer(name, own, persistent=name not in module._non_persistent_buffers_set)

@@ -1,7 +1,7 @@
 """Attention with matrices of its own, which can be put into a layer of any family: queries, keys, values, output."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from torch import Tensor, nn
 
@@ -32,7 +32,7 @@ class Projected(Mixer, nn.Module):
         self.width = settings.attention_head_size or hidden_size // settings.attention_heads
         inner = settings.attention_heads * self.width
         self.query, self.key, self.value = (nn.Linear(hidden_size, inner) for _ in range(3))
-        self.out: Any = nn.Linear(inner, hidden_size)
+        self.out: nn.Linear | Removed = nn.Linear(inner, hidden_size)
         self.scale = self.width**-0.5 if settings.scaled else 1.0
         self.remaining: list[int] | None = None  # the first heads that are left; None: all
 
