@@ -243,6 +243,17 @@ COMBINED = {
     "narrow": [[{"use": "student", "layers": 2, "hidden": 16}, {"use": "tinybert", "attention": 0}, {"use": "logits"}]],
     "deep": [[{"use": "student", "layers": 1}, {"use": "tinybert", "mapping": "top"}]],
     "pruned": [[{"use": "vocabulary"}, {"use": "heads"}, {"use": "ffn"}, {"use": "logits"}], [{"use": "int8"}]],
+    "mixers": [
+        [
+            {"use": "window", "window": 2, "layers": [0]},
+            {"use": "linear_attention", "layers": [1], "steps": 2},
+            {"use": "heads"},
+            {"use": "ffn"},
+            {"use": "logits"},
+        ],
+        [{"use": "int8"}],
+    ],
+    "shorter": [[{"use": "token_dropping", "min_tokens": 2}, {"use": "ffn"}, {"use": "logits"}], [{"use": "int8"}]],
     "recurrent": [
         [{"use": "vocabulary"}, {"use": "bilstm", "width": 8, "units": 8}, {"use": "logits"}],
         [{"use": "int8"}],
