@@ -17,13 +17,14 @@ from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Requirements, Reshapes
 from niwaki.methods.convert._attention_layers import attention_layers, replace_attention, require_plain_attention
 from niwaki.models.attention import split_heads
-from niwaki.models.forward import Batch, forward, position_bias
-from niwaki.models.layer import Layer
+from niwaki.models.forward import Batch, embedded, forward, position_bias
+from niwaki.models.layer import Layer, reduction_of
+from niwaki.models.layout import Packed
 from niwaki.models.linear_attention import features, mimicry_loss
 from niwaki.models.model import Model
 from niwaki.models.parts.mixers.linear_attention import MAPS
 from niwaki.models.parts.mixers.linear_attention import LinearAttention as Mixer
-from niwaki.models.record import HIDDEN, SCORES, STATES
+from niwaki.models.record import FINAL
 
 
 class LinearAttention(Method, Reshapes):
@@ -60,6 +61,8 @@ class LinearAttention(Method, Reshapes):
         anatomy.require_layers("linear_attention")
         if anatomy.is_causal:
             raise InputError("linear_attention: a causal model attends to earlier tokens alone; take 'window'")
+        if any(reduction_of(layer) is not None for layer in anatomy.layers):
+            raise InputError("linear_attention: layers shorten texts already; name 'linear_attention' before that")
         found = attention_layers(model, self.layers or len(anatomy.layers), "linear_attention")
         for number, layer in found.items():
             require_plain_attention("linear_attention", number, layer)
@@ -89,19 +92,34 @@ def fit(mixers: Mapping[int, Mixer], original: Model, batches: Sequence[Batch], 
 def mimicry(mixers: Mapping[int, Mixer], original: Model, batch: Batch) -> Tensor:
     """The mean loss of the converted layers on one batch, with the queries and keys of the original model."""
     anatomy = original.anatomy
-    with torch.no_grad():
-        outputs = forward(anatomy, batch, frozenset({HIDDEN, SCORES, *STATES}))
-    bias = position_bias(anatomy, outputs.hidden[0])
+    bias = position_bias(anatomy, embedded(anatomy, batch.inputs)[0])
     losses = []
-    for depth, number in enumerate(anatomy.order):
-        if number in mixers:
-            attention, mixer = anatomy.layers[number].mixer, mixers[number]
-            scores = outputs.scores[depth]
+    for number, states in queries_and_keys(original, [*mixers], batch).items():
+        attention, mixer = anatomy.layers[number].mixer, mixers[number]
+        for pair in states:
+            query, key = (split_heads(state, mixer.head_size) for state in pair)
+            scores = query @ key.transpose(-1, -2) * mixer.scale
             scores = scores if bias is None else scores + attention.pick_heads(bias)
-            states = (outputs.queries[depth] * mixer.scale, outputs.keys[depth])
             query, key = (
-                features(split_heads(state, mixer.head_size), *mixer.feature_map(name))
-                for name, state in zip(MAPS, states, strict=True)
+                features(state, *mixer.feature_map(name))
+                for name, state in zip(MAPS, (query * mixer.scale, key), strict=True)
             )
             losses.append(mimicry_loss(query, key, scores.detach(), batch.mask))
     return torch.stack(losses).mean()
+
+
+@torch.no_grad()
+def queries_and_keys(model: Model, numbers: Sequence[int], batch: Batch) -> dict[int, list[tuple[Tensor, Tensor]]]:
+    """Of these layers, each (batch, tokens, heads × head size): once for every time that a layer runs. Other layers may have any mixer."""
+    layers, layout = model.anatomy.layers, Packed(batch.mask, model.anatomy.is_causal)
+    found: dict[tuple[int, str], list[Tensor]] = {(number, name): [] for number in numbers for name in MAPS}
+    handles = [
+        layers[number].part(name).register_forward_hook(lambda _, __, rows, own=own: own.append(layout.unpack(rows)))
+        for (number, name), own in found.items()
+    ]
+    try:
+        forward(model.anatomy, batch, frozenset({FINAL}))  # with a name, the last layer runs for all tokens
+    finally:
+        for handle in handles:
+            handle.remove()
+    return {number: list(zip(*(found[number, name] for name in MAPS), strict=True)) for number in numbers}
