@@ -26,7 +26,7 @@ from niwaki.engines.runtimes.onnx import Onnx
 from niwaki.methods import METHODS
 from niwaki.methods._method import Method, Reshapes
 from niwaki.models.edits.positions import Positions
-from niwaki.models.forward import embedded, head_logits, position_bias
+from niwaki.models.forward import embedded, head_logits, set_position_bias
 from niwaki.models.layer import FEED_FORWARD, MIXER, mixed_rows
 from niwaki.models.layout import Padded
 from niwaki.models.model import Model
@@ -109,7 +109,7 @@ def _pass(model: Model, tokens: int, watch: Watch) -> None:
     with watch(EMBEDDINGS):
         rows, mask = embedded(anatomy, text_of(tokens))
         layout = Padded(mask, rows, causal=anatomy.is_causal)
-        layout.position_bias = position_bias(anatomy, rows)
+        set_position_bias(anatomy, rows, layout)
     for depth, number in enumerate(anatomy.order):
         layer, is_last = anatomy.layers[number], depth == len(anatomy.order) - 1
         with watch(MIXER):

@@ -9,6 +9,7 @@ padded in exported graphs. Callers name the activations they need; parts put the
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 import torch
@@ -169,7 +170,7 @@ def layer_range(anatomy: "Anatomy", hidden: Tensor, mask: Tensor, first: int, la
     """Padded hidden states (batch, tokens, hidden) through the layers from depth `first` to `last`; behind the last one
     of all tokens (`every`), or of the first alone."""
     layers, layout = anatomy.layers, Padded(mask, hidden)
-    layout.position_bias = position_bias(anatomy, hidden)
+    set_position_bias(anatomy, hidden, layout)
     rows, _ = run_layers([layers[number] for number in anatomy.order[first:last]], hidden, layout, every, {})
     return _final_norm(anatomy, rows, layout, {}) if last == len(anatomy.order) else rows
 
@@ -221,7 +222,8 @@ def _encode(anatomy: "Anatomy", hidden: Tensor, layout: Layout, every: bool, rec
     """Padded hidden states (batch, tokens, hidden) through all layers, to rows and their layout."""
     if HIDDEN in record:
         record[HIDDEN].append(hidden)
-    layers, layout.position_bias = anatomy.layers, position_bias(anatomy, hidden)
+    layers = anatomy.layers
+    set_position_bias(anatomy, hidden, layout)
     run = [layers[number] for number in anatomy.order]
     rows, layout = run_layers(run, layout.pack(hidden), layout, every, record)
     return _final_norm(anatomy, rows, layout, record), layout
@@ -236,6 +238,14 @@ def _final_norm(anatomy: "Anatomy", rows: Tensor, layout: Layout, record: Record
     if HIDDEN in record:
         record[HIDDEN][-1] = layout.unpack(rows)
     return rows
+
+
+def set_position_bias(anatomy: "Anatomy", hidden: Tensor, layout: Layout) -> None:
+    """Tells a layout what the family adds to all attention scores."""
+    relative = anatomy.family.relative
+    if relative is not None:
+        layout.bias_at = partial(relative.at, anatomy.trunk)
+        layout.whole_bias = partial(relative.bias, anatomy.trunk, hidden)
 
 
 def position_bias(anatomy: "Anatomy", hidden: Tensor) -> Tensor | None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from niwaki.models.parts.mixers.attention import Attention
 
 T = TypeVar("T")
+BiasAt = Callable[[Tensor], Tensor]  # distances from query to key (…) to what is added to the scores, (…, heads)
 SIMILAR, SLACK_TOKENS = 1.25, 8  # sequences share a rectangle up to this ratio of lengths, and this many tokens more
 
 
@@ -26,6 +27,14 @@ class Cache:
 
     def __init__(self) -> None:
         self._found: dict[Hashable, object] = {}
+        self.bias_at: BiasAt | None = None  # of a family with relative positions
+        self.whole_bias: Callable[[], Tensor | None] = lambda: None  # the same for all pairs of tokens
+
+    @property
+    def position_bias(self) -> Tensor | None:
+        """(1 or batch, heads, tokens, tokens), added to all scores. Made for the first layer that reads it, as it grows with the square of
+        the text."""
+        return self.cached("position_bias", self.whole_bias)
 
     def cached(self, key: Hashable, make: Callable[[], T]) -> T:
         if key not in self._found:
@@ -44,7 +53,6 @@ class Padded(Cache):
         if causal:
             self.mask_bias = self.mask_bias + causal_bias(like)
         self.causal = causal
-        self.position_bias: Tensor | None = None  # (1 or batch, heads, tokens, tokens), added to all scores
         self.received: list[Tensor] | None = None  # as of `Packed`
 
     def positions(self) -> Tensor:
@@ -100,7 +108,6 @@ class Packed(Cache):
         super().__init__()
         self.mask, self.shape, self.causal = mask, mask.shape, causal
         self.selects = visible is not None
-        self.position_bias: Tensor | None = None
         self.received: list[Tensor] | None = (
             None  # where a list, `attend` adds what each token receives, (batch, tokens)
         )

@@ -15,6 +15,7 @@ from torch.nn import functional
 from niwaki.models.attention import MASKED_SCORE
 
 Dropout = Callable[[Tensor], Tensor]
+BiasAt = Callable[[Tensor], Tensor]
 
 
 class Reach(NamedTuple):
@@ -27,34 +28,34 @@ class Reach(NamedTuple):
 
 
 def window_attention(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor, reach: Reach, bias: Tensor | None, dropout: Dropout
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor, reach: Reach, bias: BiasAt | None, dropout: Dropout
 ) -> Tensor:
     """Scaled queries, keys and values (batch, heads, tokens, head size), mask (batch, tokens), to (batch, tokens, heads × head size).
-    `bias` (1 or batch, heads, tokens, tokens) is added to the scores."""
+    `bias` says of distances from query to key (…) what is added to their scores, (…, heads)."""
     first = reach.global_tokens
     local = local_attention(query, key, value, mask, reach, bias, dropout)
     if first:
-        own = None if bias is None else bias[:, :, :first]
-        whole = global_attention(query[:, :, :first], key, value, mask, reach.causal, own, dropout)
+        whole = global_attention(query[:, :, :first], key, value, mask, reach.causal, bias, dropout)
         local = torch.cat([whole, local[:, :, first:]], dim=2)
     return local.transpose(1, 2).flatten(2)
 
 
 def global_attention(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor, causal: bool, bias: Tensor | None, dropout: Dropout
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor, causal: bool, bias: BiasAt | None, dropout: Dropout
 ) -> Tensor:
     """The first tokens over all: (batch, heads, rows, head size)."""
     visible = mask.bool()[:, None, None]
+    places = (mask[:1] * 0 + 1).cumsum(dim=1) - 1  # (1, tokens)
+    distances = places - places[:, : query.shape[2]].T  # (rows, tokens)
     if causal:
-        places = torch.arange(key.shape[2], device=key.device)
-        visible = visible & (places[None] <= places[: query.shape[2], None])
+        visible = visible & (distances <= 0)
     scores = query @ key.transpose(-1, -2)
-    scores = scores if bias is None else scores + bias
+    scores = scores if bias is None else scores + bias(distances).permute(2, 0, 1)[None]
     return dropout(torch.softmax(scores.masked_fill(~visible, MASKED_SCORE), dim=-1)) @ value
 
 
 def local_attention(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor, reach: Reach, bias: Tensor | None, dropout: Dropout
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor, reach: Reach, bias: BiasAt | None, dropout: Dropout
 ) -> Tensor:
     """All tokens over their windows and the first tokens: (batch, heads, tokens, head size)."""
     places = (mask * 0 + 1).cumsum(dim=1)[:, None, :, None] - 1  # exporters make a constant of `ones_like`
@@ -73,7 +74,7 @@ def _local(
     texts: Sequence[Tensor],
     tokens: int,
     reach: Reach,
-    bias: Tensor | None,
+    bias: BiasAt | None,
     dropout: Dropout,
 ) -> Tensor:
     """Queries, keys, values, which of them are real, and their places: of the tokens that have windows, and of the texts that these tokens
@@ -86,28 +87,31 @@ def _local(
     there = there.transpose(-1, -2)  # (batch, 1, blocks, 1, 3 × block); `at` is (batch, 1, blocks, block, 1)
     near = (there - at).abs() <= reach.window * reach.dilation
     visible = seen.transpose(-1, -2) & (there >= reach.global_tokens) & near
-    scores = _scores(rows, keys, visible, at, there, reach, bias)
+    steps = torch.arange(3 * size, device=query.device) * reach.dilation
+    apart = (steps[None] - steps[size : 2 * size, None])[None, None]  # (1, 1, block, 3 × block), the same in all blocks
+    scores = _scores(rows, keys, visible & (there <= at) if reach.causal else visible, apart, bias)
     if not reach.global_tokens:
         return _joined(dropout(torch.softmax(scores, dim=-1)) @ values, tokens)
     first = (each[:, :, : reach.global_tokens][:, :, None] for each in texts[1:])
     keys, shared, seen, there = (torch.stack([each] * reach.dilation, dim=1).flatten(0, 1) for each in first)
     there = there.transpose(-1, -2)
-    across = _scores(rows, keys, seen.transpose(-1, -2), at, there, reach, bias)
+    seen = seen.transpose(-1, -2)
+    apart = there[: reach.dilation, 0] - at[: reach.dilation, 0]  # (strands, blocks, rows, keys), the same in all texts
+    across = _scores(rows, keys, seen & (there <= at) if reach.causal else seen, apart, bias)
     weights = dropout(torch.softmax(torch.cat([across, scores], dim=-1), dim=-1))
     count = keys.shape[3]  # fewer than the global tokens in a shorter text
     return _joined(weights[..., :count] @ shared + weights[..., count:] @ values, tokens)
 
 
-def _scores(
-    rows: Tensor, keys: Tensor, visible: Tensor, at: Tensor, there: Tensor, reach: Reach, bias: Tensor | None
-) -> Tensor:
-    """(batch, heads, blocks, rows, keys); very low where a key is not visible."""
+def _scores(rows: Tensor, keys: Tensor, visible: Tensor, apart: Tensor, bias: BiasAt | None) -> Tensor:
+    """(batch, heads, blocks, rows, keys); very low where a key is not visible. Distances `apart` (strands or 1, blocks or 1, rows, keys) from
+    queries to keys."""
     scores = rows @ keys.transpose(-1, -2)
-    if bias is not None:  # the places of strands are the same in all texts
-        last, strands = bias.shape[-1] - 1, reach.dilation
-        own = bias[0][:, at[:strands, 0].clamp(max=last), there[:strands, 0].clamp(max=last)].transpose(0, 1)
-        scores = (scores.unflatten(0, (-1, strands)) + own).flatten(0, 1)
-    return scores.masked_fill(~(visible & (there <= at) if reach.causal else visible), MASKED_SCORE)
+    if bias is not None:
+        own = bias(apart).permute(0, 4, 1, 2, 3)  # (strands, heads, blocks, rows, keys)
+        strands = apart.shape[0]
+        scores = scores + own if strands == 1 else (scores.unflatten(0, (-1, strands)) + own).flatten(0, 1)
+    return scores.masked_fill(~visible, MASKED_SCORE)
 
 
 def _strands(x: Tensor, count: int, length: int) -> Tensor:

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from typing import ClassVar
 
+import torch
 from torch import Tensor, nn
 
 from niwaki.core.errors import InputError
 from niwaki.core.settings import Settings, setting
 from niwaki.models.attention import split_heads
-from niwaki.models.layout import Layout, Packed
+from niwaki.models.layout import BiasAt, Layout, Packed
 from niwaki.models.packed.removed import Removed
 from niwaki.models.parts.mixers._mixer import Mixer
 from niwaki.models.record import Record
@@ -67,7 +68,10 @@ class Projected(Mixer, nn.Module):
         """Scaled queries, keys and values (batch, heads, tokens, head size) to mixed values (batch, tokens, heads × head size)."""
         raise NotImplementedError
 
-    def position_bias(self, layout: Layout) -> Tensor | None:
-        """What a family adds to all scores, (1 or batch, heads, tokens, tokens), of the heads that are left."""
-        bias = layout.position_bias
-        return bias if bias is None or self.remaining is None else bias[:, self.remaining]
+    def bias_at(self, layout: Layout) -> BiasAt | None:
+        """What a family adds to scores by distance, for the heads that are left."""
+        every, remaining = layout.bias_at, self.remaining
+        if every is None or remaining is None:
+            return every
+        heads = torch.tensor(remaining)
+        return lambda distances: every(distances).index_select(distances.dim(), heads.to(distances.device))

@@ -29,4 +29,4 @@ class Window(Projected):
 
     def mix(self, query: Tensor, key: Tensor, value: Tensor, layout: Layout) -> Tensor:
         reach = Reach(self.window, self.global_tokens, layout.causal, self.dilation)
-        return window_attention(query, key, value, layout.mask, reach, self.position_bias(layout), self.drop)
+        return window_attention(query, key, value, layout.mask, reach, self.bias_at(layout), self.drop)
