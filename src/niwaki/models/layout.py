@@ -76,6 +76,10 @@ class Padded(Cache):
         """Rows of first tokens as (batch, 1, hidden), in the order of the batch."""
         return first
 
+    def to_first(self, by_sequence: Tensor) -> Tensor:
+        """The opposite of `by_sequence`."""
+        return by_sequence
+
     def of_first(self, rows: Tensor, function: Callable[[Tensor], Tensor]) -> Tensor:
         """What a function makes of the first token of each sequence, for every row. The rows may be those of first tokens alone."""
         return function(rows[:, :1]) + rows[..., :1] * 0
@@ -154,6 +158,9 @@ class Packed(Cache):
 
     def by_sequence(self, first: Tensor) -> Tensor:
         return Gather.apply(first, self.inverse)[:, None]
+
+    def to_first(self, by_sequence: Tensor) -> Tensor:
+        return Gather.apply(by_sequence[:, 0], self.order)
 
     def of_first(self, rows: Tensor, function: Callable[[Tensor], Tensor]) -> Tensor:
         if len(rows) == len(self.starts):

@@ -31,8 +31,11 @@ def window_attention(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor, reach: Reach, bias: BiasAt | None, dropout: Dropout
 ) -> Tensor:
     """Scaled queries, keys and values (batch, heads, tokens, head size), mask (batch, tokens), to (batch, tokens, heads × head size).
-    `bias` says of distances from query to key (…) what is added to their scores, (…, heads)."""
+    Queries may be those of the first, global token alone. `bias` says of distances from query to key (…) what is added to their scores, (…, heads)."""
     first = reach.global_tokens
+    if query.shape[2] == 1 and first:  # the first token alone is wanted, or there is no other
+        whole = global_attention(query, key, value, mask, reach.causal, bias, dropout)
+        return whole.transpose(1, 2).flatten(2)
     local = local_attention(query, key, value, mask, reach, bias, dropout)
     if first:
         whole = global_attention(query[:, :, :first], key, value, mask, reach.causal, bias, dropout)

@@ -10,7 +10,7 @@ from niwaki.methods.convert.linear_attention import LinearAttention
 from niwaki.methods.convert.window import Window
 from niwaki.models.edits.blocks import Blocks
 from niwaki.models.edits.heads import Heads
-from niwaki.models.layout import Packed
+from niwaki.models.layout import Packed, Padded
 from niwaki.models.parts.mixers.window import Window as WindowPart
 from niwaki.models.parts.mixers.window import WindowSettings
 
@@ -54,3 +54,16 @@ def test_whole_blocks_are_removed(conversion, tmp_path):
     model.apply_edit(Blocks(attention=[1], ffn=[0]))
     assert [layer.mixer.removed for layer in model.anatomy.layers] == [False, True, False]
     check_saved_and_exported(model, tmp_path)
+
+
+@pytest.mark.parametrize("is_packed", [False, True])
+@pytest.mark.parametrize("conversion", [*CONVERSIONS, "local"])
+def test_the_first_tokens_alone_get_the_same_rows(conversion, is_packed):
+    how = {**CONVERSIONS, "local": Window(window=2, global_tokens=0)}[conversion]
+    mixer = how.dry_prepare(tiny.model("bert")).anatomy.layers[0].mixer
+    mask = (torch.arange(9)[None] < torch.tensor([[5], [9], [1]])).long()
+    states = torch.randn(3, 9, 32)
+    layout = Packed(mask) if is_packed else Padded(mask, states)
+    rows = layout.pack(states)
+    wanted = layout.first(mixer.forward(rows, layout, {}))
+    torch.testing.assert_close(mixer.forward_first(rows, layout, {}), wanted, atol=1e-5, rtol=0)

@@ -56,16 +56,31 @@ class Projected(Mixer, nn.Module):
     def forward(self, rows: Tensor, layout: Layout, record: Record) -> Tensor:
         if self.removed:
             return self.out(rows)
+        query, key, value = (getattr(self, role)(rows) for role in self.from_hidden)
+        return self.out(layout.pack(self._mixed(layout.unpack(query), key, value, layout)))
+
+    def forward_first(self, rows: Tensor, layout: Layout, record: Record) -> Tensor:
+        if self.removed or not self.reads_all_first:
+            return super().forward_first(rows, layout, record)
+        first = self.query(layout.by_sequence(layout.first(rows)))
+        return layout.to_first(self.out(self._mixed(first, self.key(rows), self.value(rows), layout)))
+
+    @property
+    def reads_all_first(self) -> bool:
+        """Whether `mix` gives for the first token alone what it gives for all."""
+        return True
+
+    def _mixed(self, query: Tensor, key: Tensor, value: Tensor, layout: Layout) -> Tensor:
+        """Queries (batch, tokens or 1, heads × head size), keys and values as rows."""
         if isinstance(layout, Packed) and layout.selects:
             raise InputError(
                 f"{self.label()}: this objective hides tokens from each other, and here they see all; take attention"
             )
-        query, key, value = (getattr(self, role)(rows) for role in self.from_hidden)
-        query, key, value = (split_heads(layout.unpack(each), self.width) for each in (query * self.scale, key, value))
-        return self.out(layout.pack(self.mix(query, key, value, layout)))
+        states = (query * self.scale, layout.unpack(key), layout.unpack(value))
+        return self.mix(*(split_heads(each, self.width) for each in states), layout)
 
     def mix(self, query: Tensor, key: Tensor, value: Tensor, layout: Layout) -> Tensor:
-        """Scaled queries, keys and values (batch, heads, tokens, head size) to mixed values (batch, tokens, heads × head size)."""
+        """Scaled queries of all tokens or of the first alone, keys and values (batch, heads, tokens, head size), to mixed values (batch, tokens, heads × head size)."""
         raise NotImplementedError
 
     def bias_at(self, layout: Layout) -> BiasAt | None:

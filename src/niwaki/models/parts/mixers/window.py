@@ -27,6 +27,10 @@ class Window(Projected):
         self.window, self.dilation, self.global_tokens = settings.window, settings.dilation, settings.global_tokens
         self.drop = nn.Dropout(settings.dropout)
 
+    @property
+    def reads_all_first(self) -> bool:
+        return self.global_tokens > 0
+
     def mix(self, query: Tensor, key: Tensor, value: Tensor, layout: Layout) -> Tensor:
         reach = Reach(self.window, self.global_tokens, layout.causal, self.dilation)
         return window_attention(query, key, value, layout.mask, reach, self.bias_at(layout), self.drop)
