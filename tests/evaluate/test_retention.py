@@ -103,7 +103,7 @@ def test_exact_match_is_tested_like_accuracy():
 
 RIGHT = {  # outcomes of rows that are all right, but for the last, which has nothing that could be
     "tagging": np.array([[2, 2, 2, 5, 5], [1, 1, 1, 1, 4], [0, 0, 0, 3, 3]]),
-    "roles": np.array([[3, 3, 3, 1, 1, 1, 1, 1], [1, 1, 1, 0, 0, 0, 0, 0], [0, 0, 0, 2, 2, 2, 0, 0]]),
+    "roles": np.array([[3, 3, 3, 1, 1, 1, 1, 1, 1, 1], [1, 1, 1, *[0] * 7], [0, 0, 0, 2, 2, 2, *[0] * 4]]),
     "senses": np.array([[2, 2, 2, *[0] * 21], [*[0] * 18, 1, 1, 1, 1, 1, 1], [0] * 24]),
     "question_answering": np.array([[1.0, 1.0], [1.0, 1.0], [0.0, 0.0]]),
     "multilabel": np.array([[1, 0, 1, 0], [1, 1, 1, 1], [0, 0, 0, 0]], dtype=bool),

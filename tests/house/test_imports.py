@@ -14,7 +14,7 @@ from house.sources import SOURCE, check, tree_of
 RANKS = [
     ("core",),
     ("data", "meter"),
-    ("report",),
+    ("report", "vectors"),
     ("tokenization",),
     ("answers",),
     ("models",),

@@ -48,6 +48,7 @@ def files(tmp_path, bert_folder, encoder_folder):
     (home / "my.toml").write_text(RECIPE)
     (home / "big.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text, _ in rows))
     (home / "corpus.txt").write_text("\n".join(text for text, _ in rows * 4))
+    (home / "words.txt").write_text("film\nplot\ngood\nbad\n")
     (home / "job.py").write_text("print(sum(range(1000)))\n")
     return home
 

@@ -18,7 +18,13 @@ from niwaki.train.collator import Collator
 
 from .predicting import generator
 
-CLASSES = {"t5": "T5ForConditionalGeneration", "bart": "BartForConditionalGeneration", "marian": "MarianMTModel"}
+CLASSES = {
+    "t5": "T5ForConditionalGeneration",
+    "mt5": "MT5ForConditionalGeneration",
+    "bart": "BartForConditionalGeneration",
+    "mbart": "MBartForConditionalGeneration",
+    "marian": "MarianMTModel",
+}
 TEXTS = [f"{text} . {other}" for (text, _), (other, _) in zip(tiny.sentences(60), tiny.sentences(60, 1), strict=True)]
 SHAPE = {
     "layers": 2,

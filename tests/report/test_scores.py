@@ -8,7 +8,7 @@ import pytest
 
 from niwaki import report
 from niwaki.core import files
-from niwaki.report.scores import over_seeds, quality, subset_names, subset_scores
+from niwaki.report.scores import over_seeds, over_test_sets, quality, subset_names, subset_scores
 
 from .runs import add_parts, add_seeds, change, make_run, read_page, score
 
@@ -107,6 +107,25 @@ def test_further_test_sets_have_a_table(tmp_path: Path) -> None:
     assert "| teacher | mismatched | accuracy | 80.0 % (76.5–83.5 %) | 500 |" in text
     assert "| int8 | hard | matthews | −0.050 (−0.200 to 0.100) | unknown |" in text
     assert "| int8 | junk | accuracy | unknown | unknown |" in text
+
+
+def test_mean_and_worst_of_further_test_sets_by_hand(tmp_path: Path) -> None:
+    parts = {"de": {"score": 0.7, "metric": "f1"}, "zh": {"score": 0.4, "metric": "f1"}}
+    assert over_test_sets(parts) == {"count": 2, "mean": pytest.approx(0.55), "worst": "zh", "worst_score": 0.4}
+    assert over_test_sets({"de": parts["de"]}) is None
+    assert over_test_sets({**parts, "fr": {"score": None, "metric": "f1"}}) is None
+    assert over_test_sets({**parts, "fr": {"score": 0.5, "metric": "exact"}}) is None
+
+
+def test_report_shows_mean_and_worst_of_further_test_sets(tmp_path: Path) -> None:
+    run = make_run(tmp_path / "demo", ["teacher", "int8"])
+    for name, lower in (("teacher", 0.0), ("int8", 0.1)):
+        languages = {"de": score(0.8 - lower), "zh": score(0.6 - lower)}
+        change(next(run.glob(f"stages/{name}-*/result.json")), parts=languages)
+    report.write(run)
+    html, text = read_page(run), (run / "report.md").read_text()
+    assert "| int8 | 82.0 % | 60.0 % | 50.0 % (zh) |" in text
+    assert "accuracy by test set" in html and "zh: teacher 60 %" in html
 
 
 def test_a_metric_below_zero_has_no_ratios(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ FIGURES = {
 STAGE = FIGURES | {
     *("finished", "key", "folder", "parent", "teachers", "methods", "training", "choice", "curve", "kept", "ratios"),
     *("reduces", "memory", "versions", "copy_of", "loaded"),
-    "parts",
+    *("parts", "over_test_sets"),
 }
 TOP = {
     *("schema", "name", "created", "niwaki", "seed", "model", "task", "metric", "unfinished", "stages", "reference"),

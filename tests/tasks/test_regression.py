@@ -124,5 +124,17 @@ def test_predictions_of_a_file():
     assert Regression(path="x").scorer.parse_value("2.5") == 2.5 and Regression(path="x").scorer.parse_value(3) == 3.0
 
 
-def test_the_error_of_a_row_is_its_distance():
-    assert Regression(path="x").scorer.errors(np.array([[1.0, 3.5], [2.0, 2.0], [5.0, 4.0]])).tolist() == [2.5, 0, 1]
+def test_the_errors_of_rows_follow_the_correlation_and_not_the_scale():
+    scorer, draw = Regression(path="x").scorer, np.random.default_rng(0)
+    gold = draw.normal(size=50)
+    stats = np.stack([gold + draw.normal(size=50), gold], axis=1)
+    assert scorer.errors(stats).mean() == pytest.approx(2 * (1 - scorer.scores(stats)["pearson"]))
+    assert np.allclose(scorer.errors(stats * [3, 1] + [7, 0]), scorer.errors(stats))
+
+
+def test_the_errors_of_rows_by_hand():
+    """Standard scores of the answers: -1.22, 0, 1.22; of the labels: 0, 1.22, -1.22."""
+    found = Regression(path="x").scorer.errors(np.array([[1.0, 2.0], [2.0, 3.0], [3.0, 1.0]]))
+    assert np.allclose(found, [1.5, 1.5, 6.0])
+    constant = Regression(path="x").scorer.errors(np.array([[1.0, 2.0], [1.0, 4.0]]))
+    assert np.allclose(constant, [1, 1])

@@ -16,10 +16,13 @@ from niwaki.models.forward import NO_LABEL
 from niwaki.tasks import TASKS
 from niwaki.tasks._language_model_task import LanguageModelTask
 from niwaki.tasks._task import Task
+from niwaki.tasks._test_languages import TestLanguages
 from niwaki.tasks.choice import Choice
 from niwaki.tasks.classification import Classification
 from niwaki.tasks.question_answering import QuestionAnswering
 
+from . import languages
+from .formulas import FORMULAS, written
 from .inventory import sentence, write_inventory, write_sets
 from .rows import TEXTS, TOKENIZER, batch, counts, csv, folder, jsonl
 
@@ -59,30 +62,19 @@ PERFECT = {
     "denoising": [0.0, 5],
     "language_modeling": [0.0, 5],  # five tokens, each with probability 1
 }  # cells of answers with the best score, where no label gives one
-NOT_ON_THE_HUB = ("atis", "blimp", "cogs", "geoquery", "multi30k", "propbank_ewt", "scan", "wsd")  # in this form
+LANGUAGES = ("panx", "pawsx", "xnli", "xquad", "xsid")
+NOT_ON_THE_HUB = (
+    "atis",
+    "blimp",
+    "cogs",
+    "geoquery",
+    "multi30k",
+    "propbank_ewt",
+    "scan",
+    "wsd",
+    *LANGUAGES,
+)  # in this form
 EMBEDDED = ("imdb", "rotten_tomatoes")
-FORMULAS = {
-    "atis": (["train", "dev", "test"], {}),
-    "cogs": (["train", "dev", "test", "gen"], {"category": "cp_recursion"}),
-    "geoquery": (["geoquery"], {}),
-    "scan": (["simple-train", "simple-test"], {}),
-}  # named tasks with files of their own: these, and columns that all rows have
-
-
-def written(name):
-    """A few texts and their formulas, under the names of the task."""
-    for number, words in enumerate(WORDS):
-        text, one, other = " ".join(words), words[0], words[-1]
-        yield {
-            "atis": {"utterance": text, "logical_form": f"( {one} $0 ( {other} $0 ) )"},
-            "cogs": {"sentence": text, "logical_form": f"{one} . agent ( x _ {number % 9} , Emma )"},
-            "geoquery": {
-                "question_split": ("train", "dev", "test")[number % 3],
-                "en": text,
-                "funql": f"answer({one}({other}(all)))",
-            },
-            "scan": {"command": text, "actions": f"I_{one.upper()} I_{other.upper()}"},
-        }[name]
 
 
 def built(name, tmp_path):
@@ -97,8 +89,10 @@ def built(name, tmp_path):
         )
     if name in FORMULAS:
         parts, columns = FORMULAS[name]
-        rows = [{**columns, **row} for row in written(name)]
+        rows = [{**columns, **row} for row in written(name, WORDS)]
         return kind(path=folder(tmp_path / name, **dict.fromkeys(parts, rows)))
+    if issubclass(kind, TestLanguages):
+        return kind(path=languages.write(tmp_path, name, BY_FORM))
     if name in WITHOUT_LABELS:
         small = {"cache": str(tmp_path / "tokens"), "validation": 0.1, "test": 0.1}  # 1 % of few texts is none
         own = {} if name == "blimp" else small
@@ -287,7 +281,7 @@ def test_rows_that_are_trained_on_and_scored_on_are_given(tmp_path, form):
     each = 2 if form == "roles" else 1  # a sentence with a predicate is two rows
     overlap = f"{5 * each} of the {25 * each} test rows stand in the train rows too; a score on them says little."
     assert task.data.remarks()[1] == f"{task.path}: {overlap}"
-    notes = {"senses": [task.scorer.note()]}.get(form, [])  # how many words have the first sense
+    notes = [task.scorer.note()] if form in ("senses", "roles") else []  # how many words have the first sense
     assert task.data.caveats == " ".join([overlap, *notes]) and all(notes)
     apart = kind(path=folder(tmp_path / "apart", train=rows[:60], test=rows[60:]))
     assert len(apart.data.remarks()) == 1 and apart.data.caveats == "".join([apart.scorer.note()] if notes else [])

@@ -1,4 +1,4 @@
-"""The sign test on validation rows, by hand and against scipy, and how the loop uses it."""
+"""The signed-rank test on validation rows, by hand and against scipy, and how the loop uses it."""
 
 import numpy as np
 import pytest
@@ -28,6 +28,12 @@ def test_chance_is_that_of_scipy_for_many_rows():
     for improved, worse in ((130, 101), (1000, 970), (31, 44)):
         wanted = binomtest(improved, improved + worse, alternative="greater").pvalue
         assert chance_of(*changed(improved, worse, 3)) == pytest.approx(wanted)
+
+
+def test_larger_changes_count_more():
+    """Ranks 1 to 5. With the smallest negative, 2 of 32 assignments of signs have a negative sum of at most 1; with the largest, 10 of at most 5."""
+    assert chance_of(np.array([1.0, 5, 6, 7, 8]), np.array([2.0, 3, 3, 3, 3])) == pytest.approx(2 / 32)
+    assert chance_of(np.array([1.0, 5, 6, 7, 8]), np.array([9.0, 3, 3, 3, 3])) == pytest.approx(10 / 32)
 
 
 class Given:

@@ -4,6 +4,7 @@ Heavy libraries are imported inside the functions that need them.
 """
 
 from niwaki.api.ablation import sensitivity
+from niwaki.api.aligning import align, word_vectors
 from niwaki.api.benchmarking import bench
 from niwaki.api.cascading import cascade
 from niwaki.api.compressing import compress
@@ -22,6 +23,7 @@ from niwaki.run.start import RUNS, check, run
 __all__ = [
     "RUNS",
     "add_head",
+    "align",
     "bench",
     "cascade",
     "check",
@@ -38,5 +40,6 @@ __all__ = [
     "sensitivity",
     "tokenizer",
     "trim",
+    "word_vectors",
     "write_peft",
 ]

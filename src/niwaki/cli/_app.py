@@ -36,6 +36,8 @@ ORDER = (
     "score",
     "sample",
     "nearest",
+    "vectors",
+    "align",
     "serve",
     "export",
     "cascade",
@@ -52,7 +54,7 @@ LOW_MEMORY = (
 )
 # bytes of address space that the libraries of a verb map before any work
 MAPPED = {
-    **dict.fromkeys(("predict", "fill", "score", "sample", "nearest", "serve"), 450 << 20),
+    **dict.fromkeys(("predict", "fill", "score", "sample", "nearest", "serve", "align", "vectors"), 450 << 20),
     **dict.fromkeys(("compress", "run"), 3 << 30),
     **dict.fromkeys(("bench", "cascade", "check", "eval", "export", "tokenizer"), 3 << 29),
 }

@@ -4,7 +4,7 @@ One file in `families/` for each, named as transformers names the `model_type`. 
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -144,6 +144,7 @@ class ConfigKeys:
     key_heads: str = ""  # where several heads may share the keys and values of one
     positions: str = "max_position_embeddings"
     also_vocabulary_size: tuple[str, ...] = ()  # further keys that state the number of tokens
+    fresh: Config = field(default_factory=dict)  # values of a network from scratch that are not transformers' defaults
 
 
 @dataclass(frozen=True)
@@ -275,6 +276,13 @@ def family_of(model_type: str) -> type[Family]:
 
 def is_known(model_type: object) -> bool:
     return isinstance(model_type, str) and _file_name(model_type) in FAMILIES
+
+
+def model_type_of(name: str) -> str:
+    """What transformers' configs call the family of a file name: `deberta-v2` for `deberta_v2`."""
+    from transformers import CONFIG_MAPPING
+
+    return name if name in CONFIG_MAPPING or not family_of(name).in_transformers else name.replace("_", "-")
 
 
 def _file_name(model_type: str) -> str:

@@ -31,6 +31,7 @@ from niwaki.models.meta_device import on_meta_device
 from niwaki.models.networks.bare_encoder import BareEncoder
 from niwaki.models.new_head import needs_new_head, with_new_head, with_random_head
 from niwaki.models.packed.sparse import Sparse, check_sparse_stores
+from niwaki.models.pairs import separate_texts
 from niwaki.models.published_answer import published_files, with_published_answer
 from niwaki.models.saved_files import EDITED_FORMAT, STOCK_FORMAT, config_of, save_tokenizer, saved_config
 from niwaki.models.sentence_modules import with_published_pooling, write_modules
@@ -141,7 +142,10 @@ def load_folder(folder: Path, head: Head | None = None) -> Model:
         head.put_on(network, str(folder))
     else:
         name_labels(network, labels_in(config), str(folder))
-    return Model(network.eval(), tokenizer, blueprint, _sibling_files(folder, config, head))
+    model = Model(network.eval(), tokenizer, blueprint, _sibling_files(folder, config, head))
+    if not model.anatomy.is_seq2seq and model.anatomy.head.splits_pairs:
+        separate_texts(tokenizer)
+    return model
 
 
 def _published(folder: Path, config: Json, head: Head | None) -> tuple[Json, Head | None]:

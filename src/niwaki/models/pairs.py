@@ -15,6 +15,7 @@ from niwaki.tokenization.tokenizing import encode
 
 if TYPE_CHECKING:
     from niwaki.models.anatomy import Anatomy
+    from niwaki.tokenization.trimming import PretrainedTokenizer
 
 
 def reads_token_types(anatomy: "Anatomy") -> bool:
@@ -40,6 +41,12 @@ def split_pairs(inputs: Mapping[str, Tensor]) -> dict[str, Tensor]:
         "attention_mask": torch.cat([places < first_lengths, places < lengths]).long()[:, :longest],
     }
     return {**found, "token_type_ids": torch.zeros_like(found["input_ids"])}
+
+
+def separate_texts(tokenizer: "PretrainedTokenizer") -> None:
+    """Makes a transformers tokenizer encode pairs so. Its class puts its own template in place of that of tokenizer.json when it is loaded."""
+    backend = tokenizer.backend_tokenizer
+    backend.post_processor = with_separate_texts(backend).post_processor
 
 
 def with_separate_texts(tokenizer: Tokenizer) -> Tokenizer:

@@ -10,7 +10,7 @@ from niwaki.report.conditions import conditions
 from niwaki.report.curves import curve
 from niwaki.report.readings import reading, spent
 from niwaki.report.run_files import RunFiles, mapping, mappings, number
-from niwaki.report.scores import over_seeds, quality
+from niwaki.report.scores import over_seeds, over_test_sets, quality
 from niwaki.report.worth import letters
 
 SCHEMA = 1
@@ -136,7 +136,8 @@ def _stage(planned: Facts, run: RunFiles, contenders: Facts) -> Facts:
         "engine": _string(result.get("engine")),
         "versions": {str(name): str(version) for name, version in mapping(result.get("versions")).items()},
         **over_seeds({seed: one.get("score") for seed, one in seeded.items()}),
-        "parts": {part: _part(part, seeded) for part in mapping(result.get("parts"))},
+        "parts": (parts := {part: _part(part, seeded) for part in mapping(result.get("parts"))}),
+        "over_test_sets": over_test_sets(parts),
         **{key: number(result.get(key)) for key in ("bytes", "parameters", "flops", "flops_tokens")},
         **_pace(mapping(contenders.get(name))),
         "memory": number(mapping(contenders.get(name)).get("memory")),

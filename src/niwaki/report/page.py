@@ -54,6 +54,7 @@ def page(facts: Json) -> str:
             label=Markup(label.svg()) if label else None,
             energy_plot=page_plots.against_energy(facts),
             latency_plot=page_plots.against_latency(facts),
+            test_sets_plot=page_plots.by_test_set(facts),
             curves=page_plots.curves(facts),
         )
     )

@@ -6,7 +6,7 @@ from markupsafe import Markup
 
 from niwaki.core.json_types import Json
 from niwaki.report import formatting
-from niwaki.report.plots import pareto, training
+from niwaki.report.plots import pareto, test_sets, training
 from niwaki.report.run_files import mapping, number
 from niwaki.report.verdict import as_loaded
 
@@ -32,6 +32,23 @@ def against_latency(facts: Facts) -> Drawings:
         return times["p50"], _pair(times["p50"], times["p95"])
 
     return _pareto(facts, pareto.Axis("median latency", lambda value: f"{value:g} ms"), cost)
+
+
+def by_test_set(facts: Facts) -> Markup | None:
+    """The scores of the first and of the recommended stage on each test set, such as one for each language."""
+    first, metric = facts["stages"][0], facts["metric"] or "score"
+    deployed = next((stage for stage in facts["stages"] if stage["name"] == facts["verdict"]["deploy"]), first)
+    if not first["over_test_sets"]:
+        return None
+    stages = {stage["name"]: stage for stage in (first, deployed)}
+    rows = {
+        name: {
+            stage: item["score"] if name == "test" else mapping(item["parts"].get(name)).get("score")
+            for stage, item in stages.items()
+        }
+        for name in ("test", *first["parts"])
+    }
+    return test_sets.draw(rows, metric, lambda value: _tick(metric, value))
 
 
 def curves(facts: Facts) -> list[tuple[str, str, Markup]]:

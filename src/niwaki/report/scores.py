@@ -1,5 +1,6 @@
 """Scores as facts: cleaned, over one seed or several, of the test set or of a further one."""
 
+from collections.abc import Mapping
 from statistics import fmean, stdev
 from typing import Any
 
@@ -32,6 +33,15 @@ def over_seeds(scores: dict[Any, Any]) -> Facts:
     known = {seed: one for seed, one in each.items() if one["score"] is not None}
     own = next(iter(each.values()), quality(None))
     return {**own, **{fact: _mean(one[fact] for one in known.values()) for fact in ENDS}, "seeds": _spread(known)}
+
+
+def over_test_sets(parts: Mapping[str, Facts]) -> Facts | None:
+    """Mean and worst score over the further test sets, such as one for each language; None for fewer than two with the same metric."""
+    scores = {name: part["score"] for name, part in parts.items()}
+    if len(scores) < 2 or None in scores.values() or len({part["metric"] for part in parts.values()}) > 1:
+        return None
+    worst = min(scores, key=lambda name: scores[name])
+    return {"count": len(scores), "mean": fmean(scores.values()), "worst": worst, "worst_score": scores[worst]}
 
 
 def subset_names(stages: list[Facts], metric: str | None) -> list[str]:

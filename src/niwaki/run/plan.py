@@ -28,20 +28,18 @@ from niwaki.objectives._objective import Objective
 from niwaki.run.auto_train import with_auto_settings
 from niwaki.run.quantized import quantized_copies
 from niwaki.run.recipe_settings import Recipe, Stage
+from niwaki.run.remarks import remarks
 from niwaki.run.validation.cascade import check_cascade
 from niwaki.run.validation.draft import Draft, ResolvedStage, Shapes, lineage, resolve_stage
 from niwaki.run.validation.shapes import dry_run_stage
 from niwaki.run.validation.teachers import answers_task
 from niwaki.run.validation.validate import validate
 from niwaki.tasks._task import Task
-from niwaki.tokenization import vocabulary_fit
 from niwaki.train.precision import arithmetic, resolve_precision
 
 FORMAT = 7  # raised when the code makes other results of the same plan
 MODEL_FILES = (WEIGHTS, CONFIG, BLUEPRINT, TARGET, *READ)  # the files that decide a model's predictions
 TEXT_SETTINGS = ("unlabelled", "unlabelled_path", "augmentations", "labelled")  # which texts a stage trains on
-VOCABULARY_ROWS = 500  # rows on which vocabularies are compared with the texts
-VOCABULARY_CHARACTERS = 2000  # of each text: the comparison takes quadratic time
 PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "accelerate", "onnxruntime", "numpy", "scikit-learn")
 
 
@@ -165,14 +163,6 @@ def make_plan(recipe: Recipe, name: str) -> Plan:
 
 def _methods(recipe: Recipe) -> list[list[Json]]:
     return [variant.methods for stage in recipe.stages for variant in (stage, *stage.variants())]
-
-
-def remarks(draft: Draft) -> list[str]:
-    """What a user should know about the rows, and about vocabularies that do not fit them."""
-    rows = draft.task.splits()["train"].slice(0, VOCABULARY_ROWS)
-    texts = [text[:VOCABULARY_CHARACTERS] for text in draft.task.texts(rows)]
-    misfits = (vocabulary_fit.remark(tokenizer, texts, name) for name, tokenizer in draft.tokenizers.items())
-    return [*draft.task.data.remarks(), *filter(None, misfits)]
 
 
 def _plan(recipe: Recipe, name: str, draft: Draft, common: list[object]) -> Plan:

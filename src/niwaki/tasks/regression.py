@@ -75,7 +75,10 @@ class RegressionScorer(Scorer[Regression]):
         return np.stack([np.asarray(values, dtype=np.float64), rows.column("label").to_numpy()], axis=1)
 
     def errors(self, example_stats: np.ndarray) -> np.ndarray:
-        return np.abs(example_stats[:, 0] - example_stats[:, 1])
+        """Squared differences of standard scores, whose mean is 2 × (1 - Pearson's correlation): the metrics ignore scale and mean."""
+        spread = example_stats.std(axis=0)
+        predicted, gold = ((example_stats - example_stats.mean(axis=0)) / np.where(spread > 0, spread, 1)).T
+        return np.asarray((predicted - gold) ** 2)
 
     def scores(self, example_stats: np.ndarray) -> dict[str, float]:
         both = {"pearson": pearson(*example_stats.T), "spearman": spearman(*example_stats.T)}

@@ -9,7 +9,7 @@ limit. Neighbours of English with short words (French, Spanish) stay below it.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from tokenizers import Encoding, Tokenizer
@@ -77,4 +77,16 @@ def remark(tokenizer: Tokenizer, texts: Sequence[str], model: str) -> str:
     return (
         f"model '{model}': its vocabulary does not fit the texts: {100 * found.share:.0f} % of their words are unknown to it or split into "
         f"many small tokens (e.g. {shown}; with a vocabulary for their language it is under 10 %); choose a model made for that language"
+    )
+
+
+def remark_on_sets(tokenizer: Tokenizer, texts: Mapping[str, Sequence[str]], model: str) -> str:
+    """A warning that names the sets of texts, such as one for each language, that the vocabulary does not fit; else nothing."""
+    shares = {name: fit(tokenizer, some).share for name, some in texts.items()}
+    poor = ", ".join(f"{name} ({100 * share:.0f} %)" for name, share in shares.items() if share >= MOST_POOR)
+    return (
+        f"model '{model}': its vocabulary does not fit the test sets {poor}: so many of their words are unknown to it or split into many "
+        "small tokens; choose a model made for these languages"
+        if poor
+        else ""
     )

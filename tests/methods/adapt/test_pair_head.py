@@ -1,10 +1,15 @@
 """The head for pairs as a method: the tokenizer keeps texts apart, and other tasks are rejected before any work."""
 
+import json
+
 import pytest
+import transformers
+from tokenizers import Tokenizer
 
 import tiny
 from niwaki.core.errors import InputError
 from niwaki.methods.adapt.pair_head import PairHead
+from niwaki.models.model import load_folder
 from niwaki.run.plan import make_plan
 from niwaki.run.recipe import parse
 
@@ -20,6 +25,29 @@ def test_texts_are_separate_after_preparing():
         "[SEP]",
     ]
     assert (model.anatomy.head.mode, model.anatomy.head.dropout.p) == ("max", 0.25)
+
+
+def test_texts_are_separate_in_a_loaded_model_whatever_transformers_class_says(tmp_path):
+    """BertTokenizer puts its own template in place of that of tokenizer.json, also into what a later stage saves."""
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+    PairHead().prepare(tiny.model(), None).save(tmp_path / "first")
+    config = tmp_path / "first" / "tokenizer_config.json"
+    config.write_text(json.dumps({**json.loads(config.read_text()), "tokenizer_class": "BertTokenizer"}))
+    assert type(transformers.AutoTokenizer.from_pretrained(tmp_path / "first")).__name__ == "BertTokenizer"
+    model = load_folder(tmp_path / "first")
+    model.save(tmp_path / "second")
+    saved = Tokenizer.from_file(str(tmp_path / "second" / "tokenizer.json"))
+    for tokenizer in (model.tokenizer.backend_tokenizer, saved):
+        found = tokenizer.encode("good", "bad")
+        assert found.tokens == ["[CLS]", "good", "[SEP]", "[CLS]", "bad", "[SEP]"] and found.type_ids == [
+            0,
+            0,
+            0,
+            1,
+            1,
+            1,
+        ]
 
 
 def test_a_task_on_single_texts_is_rejected(bert_folder, rows_csv):

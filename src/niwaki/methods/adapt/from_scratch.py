@@ -19,7 +19,7 @@ from niwaki.core.seeds import derive
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Requirements, Reshapes
 from niwaki.methods.adapt import _text_to_text
-from niwaki.models.family import FAMILIES, Family, family_of, is_known
+from niwaki.models.family import FAMILIES, Family, family_of, is_known, model_type_of
 from niwaki.models.meta_device import on_meta_device
 from niwaki.models.model import Model
 from niwaki.models.skeleton import build
@@ -111,13 +111,15 @@ class FromScratch(Method, Reshapes):
         return {
             **{key: own[key] for key in HEAD_KEYS if own.get(key) is not None},
             **sizes,
-            "model_type": self.family,
+            **family.keys.fresh,
+            "model_type": model_type_of(self.family),
             "architectures": [f"AnyFor{model.anatomy.head.architecture}"],
             "vocab_size": vocabulary_size,
             **({family.keys.positions: self.positions} if family.inputs.limited else {}),
             "pad_token_id": SPECIAL_TOKENS.index(PAD),
             "bos_token_id": SPECIAL_TOKENS.index(BOS),
             "eos_token_id": SPECIAL_TOKENS.index(EOS),
+            "cls_token_id": SPECIAL_TOKENS.index(BOS),
             "sep_token_id": SPECIAL_TOKENS.index(EOS),
             **further,
         }

@@ -3,8 +3,8 @@
 A random head pulls the encoder away from its pretrained features in the first steps, which small datasets cannot repair. A head of one matrix gets the linear model
 of the frozen baseline: logistic or ridge regression on standardized features, with the penalty that is best in cross-validation. Heads with a hidden layer, more than
 50 labels and other tasks are trained by gradient steps.
-The model with the trained head and the unchanged encoder is validated too. It is kept unless fine-tuned weights have a better score, and are better on so many
-more validation rows than they are worse on that chance explains it rarely (a sign test). Without a train block, the model with the trained head is the result.
+The model with the trained head and the unchanged encoder is validated too. It is kept unless fine-tuned weights have a better score, and their smaller errors on
+validation rows are rarely explained by chance (Wilcoxon's signed-rank test; for right and wrong answers the sign test). Without a train block, the model with the trained head is the result.
 Paper: Kumar et al. 2022, Fine-Tuning can Distort Pretrained Features and Underperform Out-of-Distribution (arXiv 2202.10054).
 Cost: one pass over at most 6,400 rows.
 """
@@ -44,7 +44,7 @@ class LinearProbe(Method, Reshapes, KeepsStart):
         "reject", "models whose head does not read one vector of a text: reject them, or train them without a probe"
     )
 
-    version = 3
+    version = 4
     requires = Requirements(fits_head=True)
 
     @property

@@ -11,7 +11,7 @@ from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Requirements, Reshapes
 from niwaki.models.edits.replace_part import ReplacePart
 from niwaki.models.model import Model
-from niwaki.models.pairs import with_separate_texts
+from niwaki.models.pairs import separate_texts
 from niwaki.models.sentence_modules import pooling_of_network
 
 
@@ -40,7 +40,5 @@ class PairHead(Method, Reshapes):
 
     def prepare(self, model: Model, context: Context) -> Model:
         model = self.dry_prepare(model)
-        model.tokenizer.backend_tokenizer.post_processor = with_separate_texts(
-            model.tokenizer.backend_tokenizer
-        ).post_processor
+        separate_texts(model.tokenizer)
         return model

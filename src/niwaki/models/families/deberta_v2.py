@@ -45,7 +45,10 @@ class DebertaV2(Bert):
         first_dropout="pooler.dropout",
         vocabulary=replace(Bert.head.vocabulary, may_be_causal=False) if Bert.head.vocabulary else None,
     )
-    keys = ConfigKeys(also_hidden_size=("pooler_hidden_size",))
+    keys = ConfigKeys(
+        also_hidden_size=("pooler_hidden_size",),
+        fresh={**SUPPORTED, "pos_att_type": ["c2p", "p2c"], "position_buckets": 256},
+    )
     tokenizers: ClassVar[tuple[str, ...]] = ("DebertaV2",)
     config_rules: ClassVar[dict[str, Rule]] = {
         **dict.fromkeys(("relative_attention", "position_biased_input", "share_att_key", "legacy"), flag),
