@@ -28,7 +28,7 @@ from niwaki.methods._method import Method, Reshapes
 from niwaki.models.edits.positions import Positions
 from niwaki.models.forward import embedded, head_logits, set_position_bias
 from niwaki.models.layer import FEED_FORWARD, MIXER, mixed_rows
-from niwaki.models.layout import Padded
+from niwaki.models.layout import Layout, Padded
 from niwaki.models.model import Model
 
 PARTS = EMBEDDINGS, _, _, HEAD = ("embeddings", MIXER, FEED_FORWARD, "head")
@@ -108,7 +108,7 @@ def _pass(model: Model, tokens: int, watch: Watch) -> None:
     every = anatomy.head.per_token or anatomy.head.pools
     with watch(EMBEDDINGS):
         rows, mask = embedded(anatomy, text_of(tokens))
-        layout = Padded(mask, rows, causal=anatomy.is_causal)
+        layout: Layout = Padded(mask, rows, causal=anatomy.is_causal)
         set_position_bias(anatomy, rows, layout)
     for depth, number in enumerate(anatomy.order):
         layer, is_last = anatomy.layers[number], depth == len(anatomy.order) - 1

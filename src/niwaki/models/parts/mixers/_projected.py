@@ -77,7 +77,8 @@ class Projected(Mixer, nn.Module):
                 f"{self.label()}: this objective hides tokens from each other, and here they see all; take attention"
             )
         states = (query * self.scale, layout.unpack(key), layout.unpack(value))
-        return self.mix(*(split_heads(each, self.width) for each in states), layout)
+        queries, keys, values = (split_heads(each, self.width) for each in states)
+        return self.mix(queries, keys, values, layout)
 
     def mix(self, query: Tensor, key: Tensor, value: Tensor, layout: Layout) -> Tensor:
         """Scaled queries of all tokens or of the first alone, keys and values (batch, heads, tokens, head size), to mixed values (batch, tokens, heads × head size)."""
