@@ -92,29 +92,32 @@ def _local(
     visible = seen.transpose(-1, -2) & (there >= reach.global_tokens) & near
     steps = torch.arange(3 * size, device=query.device) * reach.dilation
     apart = (steps[None] - steps[size : 2 * size, None])[None, None]  # (1, 1, block, 3 × block), the same in all blocks
-    scores = _scores(rows, keys, visible & (there <= at) if reach.causal else visible, apart, bias)
-    if not reach.global_tokens:
-        return _joined(dropout(torch.softmax(scores, dim=-1)) @ values, tokens)
-    first = (each[:, :, : reach.global_tokens][:, :, None] for each in texts[1:])
-    keys, shared, seen, there = (torch.stack([each] * reach.dilation, dim=1).flatten(0, 1) for each in first)
-    there = there.transpose(-1, -2)
-    seen = seen.transpose(-1, -2)
-    apart = there[: reach.dilation, 0] - at[: reach.dilation, 0]  # (strands, blocks, rows, keys), the same in all texts
-    across = _scores(rows, keys, seen & (there <= at) if reach.causal else seen, apart, bias)
-    weights = dropout(torch.softmax(torch.cat([across, scores], dim=-1), dim=-1))
-    count = keys.shape[3]  # fewer than the global tokens in a shorter text
-    return _joined(weights[..., :count] @ shared + weights[..., count:] @ values, tokens)
-
-
-def _scores(rows: Tensor, keys: Tensor, visible: Tensor, apart: Tensor, bias: BiasAt | None) -> Tensor:
-    """(batch, heads, blocks, rows, keys); very low where a key is not visible. Distances `apart` (strands or 1, blocks or 1, rows, keys) from
-    queries to keys."""
+    added = None if bias is None else _by_head(bias, apart)
+    if reach.global_tokens:  # they come before the window's keys
+        first = (each[:, :, : reach.global_tokens][:, :, None] for each in texts[1:])
+        shared = [torch.stack([each] * reach.dilation, dim=1).flatten(0, 1) for each in first]
+        seen, before = (each.transpose(-1, -2) for each in shared[2:])  # (batch, 1, 1, 1, global tokens)
+        visible = torch.cat([seen & (at >= 0), visible], dim=-1)
+        there = torch.cat([before + at * 0, there + at * 0], dim=-1)
+        keys, values = (_in_front(own, each) for own, each in zip(shared, (keys, values), strict=False))
+        if bias is not None and added is not None:
+            across = _by_head(bias, before[: reach.dilation, 0] - at[: reach.dilation, 0])
+            added = torch.cat([across, added + across[..., :1] * 0], dim=-1)
     scores = rows @ keys.transpose(-1, -2)
-    if bias is not None:
-        own = bias(apart).permute(0, 4, 1, 2, 3)  # (strands, heads, blocks, rows, keys)
-        strands = apart.shape[0]
-        scores = scores + own if strands == 1 else (scores.unflatten(0, (-1, strands)) + own).flatten(0, 1)
-    return scores.masked_fill(~visible, MASKED_SCORE)
+    if added is not None:
+        scores = (scores.unflatten(0, (-1, reach.dilation)) + added).flatten(0, 1)
+    visible = visible & (there <= at) if reach.causal else visible
+    return _joined(dropout(torch.softmax(scores.masked_fill(~visible, MASKED_SCORE), dim=-1)) @ values, tokens)
+
+
+def _by_head(bias: BiasAt, apart: Tensor) -> Tensor:
+    """For distances (strands or 1, blocks or 1, rows, keys): (strands or 1, heads, blocks or 1, rows, keys)."""
+    return bias(apart).permute(0, 4, 1, 2, 3)
+
+
+def _in_front(first: Tensor, blocks: Tensor) -> Tensor:
+    """The global tokens (batch, heads, 1, global tokens, head size) in front of the keys of each block."""
+    return torch.cat([first + blocks[:, :, :, :1, :1] * 0, blocks], dim=3)
 
 
 def _strands(x: Tensor, count: int, length: int) -> Tensor:
