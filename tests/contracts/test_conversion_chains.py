@@ -59,7 +59,8 @@ def converted(model: Model, name: str, draw: random.Random) -> None:
     settings = {**FIXED.get(name, {}), **{key: draw.randint(1, 3) for key in SMALL.get(name, ())}}
     kind = METHODS.load(name, Method)
     if "layers" in kind.model_fields and draw.random() < 0.7:
-        settings["layers"] = sorted(draw.sample(range(len(model.anatomy.layers)), draw.randint(1, 2)))
+        count = len(model.anatomy.layers)
+        settings["layers"] = sorted(draw.sample(range(count), draw.randint(1, min(2, count))))
     kind(**settings).dry_prepare(model)  # type: ignore[attr-defined]
 
 
