@@ -119,6 +119,7 @@ def run(name: str, job: Job, data: str, seeds: int) -> dict[str, Any]:
     if "start" in job:
         changes["stages.teacher.model"] = json.dumps(str(finished_model(job["start"])))
     recipe = read(locate(job.get("recipe", "finetune")), [f"{key}={value}" for key, value in changes.items()])
+    recipe = recipe.model_copy(update={"stages": recipe.stages[:1]})  # of recipe own_data: the teacher
     with locked(folder):
         plan, ledger = make_plan(recipe, name), Ledger(folder / "ledger.jsonl")
         (folder / "stages").mkdir(exist_ok=True)

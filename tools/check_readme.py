@@ -25,7 +25,7 @@ BEFORE = ("niwaki run my.toml --out runs/a", "niwaki run my.toml --out runs/b --
 MAKES = ("niwaki compress ",)  # commands whose result later ones use
 MISSED_ALLOWED = ("compress", "cascade", "export", "run")  # exit code 4: a tiny model may miss the share
 MISSED = 4
-SERVES = "niwaki serve "  # runs until it is stopped: it must answer, and end when asked to
+SERVES = "niwaki serve "  # runs until it is stopped: it must answer, and end on SIGTERM
 PORT = re.compile(r"--port (\d+)")
 SERVE_SECONDS = 120.0
 

@@ -10,12 +10,15 @@ model = niwaki.load("runs/rotten_tomatoes")
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # for type checkers and editors; at run time __getattr__ imports them on first use
+    from niwaki.api import EncoderCache as EncoderCache
     from niwaki.api import add_head as add_head
     from niwaki.api import align as align
     from niwaki.api import check as check
     from niwaki.api import compress as compress
     from niwaki.api import distill as distill
     from niwaki.api import load as load
+    from niwaki.api import load_heads as load_heads
+    from niwaki.api import merge as merge
     from niwaki.api import run as run
     from niwaki.api import trim as trim
     from niwaki.api import write_peft as write_peft
@@ -29,6 +32,7 @@ ESTIMATORS = ("Classifier", "Encoder", "Regressor")
 __all__ = [
     "Classifier",
     "Encoder",
+    "EncoderCache",
     "Regressor",
     "__version__",
     "add_head",
@@ -37,6 +41,8 @@ __all__ = [
     "compress",
     "distill",
     "load",
+    "load_heads",
+    "merge",
     "meter",
     "run",
     "trim",

@@ -68,7 +68,15 @@ LISTED = {
     "engines/runtimes/openvino.py": {
         "{}: openvino runs no head": "tests/run/test_add_head.py",
     },
-    "run/add_head.py": {"{}: belongs to a finished stage": "tests/run/test_add_head.py"},
+    "run/add_head.py": {
+        "{}: belongs to a finished stage": "tests/run/test_add_head.py",
+        "{}: '{}' means something else": "tests/cli/test_add.py",
+    },
+    "run/validation/further_tasks.py": {"tasks: '{}' means": "tests/run/validation/test_further_tasks.py"},
+    "engines/heads.py": {
+        "{}: has no further heads": "tests/engines/test_heads.py; needs a model and another tuned one",
+        "heads.{}: there is no head": "an argument of Python calls, not of the command line",
+    },
     "train/settings.py": {"what is minimized": "the description of a setting"},
     "meter/carbon.py": {"did_you_mean(": "provoked by 'a place'"},
     "meter/ledger.py": {"status '{}'": "an argument of Python calls, not of the command line"},

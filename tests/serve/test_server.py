@@ -1,5 +1,6 @@
 """A server on a socket: fast tests of its start, slow ones of signals, lost workers and bad clients."""
 
+import asyncio
 import os
 import signal
 import socket
@@ -12,11 +13,51 @@ import pytest
 pytest.importorskip("uvicorn")
 
 import niwaki
+from engines.trunks import folder_with_heads
 from niwaki.core.errors import NiwakiError
+from niwaki.core.system import raise_open_files
+from niwaki.serve import server as module
 from niwaki.serve.server import listening_socket
 from serve.live import LiveServer, Load
 
 KEY = "0123456789abcdef"
+CONNECTIONS = 10_000
+
+
+class Listening:
+    """What asyncio gives for a socket that is listened on."""
+
+    def __init__(self, listener: socket.socket) -> None:
+        self.listener = listener
+
+    def close(self) -> None:
+        self.listener.close()
+
+
+def test_connections_that_wait_are_accepted_before_the_socket_closes(monkeypatch):
+    """The kernel resets them otherwise."""
+    monkeypatch.setattr(module, "ARRIVAL_SECONDS", 0.0)
+    ended, accepted = [], []
+
+    async def end(self, sockets):
+        ended.append(len(accepted))
+
+    monkeypatch.setattr(module.uvicorn.Server, "shutdown", end)
+    listener = listening_socket("127.0.0.1", 0)
+    listener.listen()
+    listener.setblocking(False)
+    clients = [socket.create_connection(listener.getsockname()) for _ in range(3)]
+
+    async def drain() -> None:
+        asyncio.get_running_loop().add_reader(listener, lambda: accepted.append(listener.accept()[0]))
+        server = module.Server(module.uvicorn.Config("none"))
+        server.servers = [Listening(listener)]
+        await server.shutdown([listener])
+
+    asyncio.run(drain())
+    assert ended == [3] and listener.fileno() == -1
+    for connection in (*clients, *accepted):
+        connection.close()
 
 
 def test_a_port_that_is_taken_is_an_error_in_one_line():
@@ -185,10 +226,11 @@ def test_clients_that_leave_are_not_computed(server):
 
 
 @pytest.mark.slow
-def test_thousands_of_idle_connections(server):
+def test_ten_thousand_idle_connections(server):
     """They cost memory but no answers."""
-    held = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(2000)]
-    assert server.predict()[0] == 200
+    raise_open_files()
+    held = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(CONNECTIONS)]
+    assert server.predict()[0] == 200 and server.request("GET", "/health")[0] == 200
     for connection in held:
         connection.close()
     assert server.predict()[0] == 200
@@ -204,3 +246,43 @@ def test_keys_and_reloading_over_http(tiny_folder, tmp_path):
     server.until(lambda: changed(server, pid))
     assert server.request("POST", "/v1/predict", {"inputs": "a"}, authorization=f"Bearer {KEY}")[0] == 200
     assert server.stop() == 0
+
+
+@pytest.mark.slow
+def test_texts_of_ten_megabytes_are_answered_or_rejected_and_hold_up_nobody(tiny_folder):
+    limits = "--max-body", 30 << 20, "--max-characters", 10_000_000, "--timeout", 60
+    server = LiveServer(tiny_folder, "--engine", "native", "--threads", "1", *limits)
+    text = ("a lovely film " * 714_286)[:10_000_000]
+    found: list[tuple[int, dict]] = []
+    threads = [
+        threading.Thread(target=lambda: found.append(server.request("POST", "/v1/predict", {"inputs": text}, 120)))
+        for _ in range(3)
+    ]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        began = time.monotonic()
+        assert server.request("GET", "/health", timeout=10)[1]["status"] == "ok"
+        assert time.monotonic() - began < 5
+        time.sleep(0.1)
+    assert {status for status, _ in found} <= {200, 429} and 200 in {status for status, _ in found}
+    status, answer = server.request("POST", "/v1/predict", {"inputs": text * 2})
+    assert status == 422 and answer["error"]["code"] == "text_too_long"
+    assert server.predict()[0] == 200
+    assert server.stop() == 0
+
+
+@pytest.mark.slow
+def test_heads_are_reloaded_and_drained_without_loss(tmp_path):
+    """Heads on one trunk, computed in torch with a cache, under the same load."""
+    server = LiveServer(f"mail={folder_with_heads(tmp_path, plain={'labels': 'topics'})}", "--threads", "1")
+    load = Load(server)
+    pid = server.worker
+    server.signal(signal.SIGHUP)
+    server.until(lambda: changed(server, pid), 60)
+    found = server.request("POST", "/v1/predict", {"model": "mail/all", "inputs": "a film"})
+    assert found[0] == 200 and found[1]["answers"][0]["heads"].keys() == {"main", "topics"}
+    server.signal(signal.SIGTERM)
+    assert server.process.wait(30) == 0, "".join(server.lines)
+    load.stop()
+    assert not load.lost and set(load.statuses) == {200} and len(load.statuses) > 20

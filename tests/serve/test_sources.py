@@ -20,7 +20,8 @@ def test_heads_are_served_with_their_folder(tmp_path):
         (tmp_path / "encoder" / "heads" / head).mkdir(parents=True)
         (tmp_path / "encoder" / "heads" / head / HEAD_WEIGHTS).write_bytes(b"")
     found = sources_of([f"mail={tmp_path / 'encoder'}"])
-    assert [(one.name, one.head) for one in found] == [("mail", ""), ("mail/spam", "spam"), ("mail/tone", "tone")]
+    names = [("mail", ""), ("mail/spam", "spam"), ("mail/tone", "tone"), ("mail/all", "all")]
+    assert [(one.name, one.head) for one in found] == names
 
 
 def test_equal_names_and_missing_folders_are_rejected(tmp_path):

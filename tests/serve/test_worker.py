@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 import niwaki
+from engines.trunks import folder_with_heads
 from niwaki.core.errors import InputError
 from niwaki.serve import worker as module
+from niwaki.serve.sources import sources_of
 from niwaki.serve.worker import ModelSource, answer_batch, describe, open_models, run_worker, serve_batches
 
 
@@ -114,3 +116,35 @@ def test_cascades_name_the_step_that_answered(monkeypatch):
             return [SimpleNamespace(record=lambda: {"label": "good"}) for _ in inputs], np.array([0, 1])
 
     assert [one["step"] for one, _ in module.predict(Steps(), ["a", "b"])] == [0, 1]
+
+
+# ── heads on a shared trunk ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture(scope="module")
+def trunk(tmp_path_factory):
+    return folder_with_heads(tmp_path_factory.mktemp("heads"), plain={"labels": "topics", "number": "score"})
+
+
+def test_heads_of_a_folder_share_encoder_calls(trunk):
+    models = open_models(sources_of([f"mail={trunk}"]), "auto", 1, 1 << 20)
+    assert list(models) == ["mail", "mail/score", "mail/topics", "mail/all"]
+    assert describe(models["mail/all"])["kind"] == "heads"
+    shared = models["mail/all"].trunk
+    calls = shared.encoder_calls
+    each = [answer_batch(models[name], ["a lovely film"]).answers[0] for name in ("mail", "mail/score", "mail/topics")]
+    (together,) = answer_batch(models["mail/all"], ["a lovely film"]).answers
+    assert shared.encoder_calls == calls + 1
+    assert together == {"heads": dict(zip(("main", "score", "topics"), each, strict=True))}
+
+
+def test_another_engine_or_no_torch_serves_each_head_alone(trunk, monkeypatch):
+    sources = sources_of([f"mail={trunk}"])
+    assert list(open_models(sources, "onnx", 1)) == ["mail", "mail/score", "mail/topics"]
+    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    assert "torch" not in {one.engine for one in open_models(sources, "auto", 1).values()}
+
+
+def test_heads_with_different_inputs_are_not_served_together(tmp_path):
+    folder = folder_with_heads(tmp_path, plain={"tags": "ner"})
+    assert list(open_models(sources_of([f"mail={folder}"]), "auto", 1)) == ["mail", "mail/ner"]

@@ -30,7 +30,7 @@ def test_self_learning_needs_few_pairs():
     assert learned.rounds > 1 and learned.dictionary > 200 > learned.seeds == 14
 
 
-def test_progress_is_told_for_each_round():
+def test_progress_has_a_line_for_each_round():
     lines = []
     align(*two_tables(noise=0.1), pairs(range(30)), Settings(self_learning=True), lines.append)
     assert lines[0].startswith("round 1: ") and "mean cosine" in lines[0]

@@ -12,7 +12,7 @@ SOURCE = WordVectors(["a", "b", "c"], TARGET.vectors[[0, 1, 2]])
 PAIRS = [("a", "u"), ("a", "nothing"), ("b", "z"), ("b", "v"), ("c", "nothing"), ("d", "u")]
 
 
-def test_any_right_translation_counts_and_only_covered_words_are_asked():
+def test_any_right_translation_counts_and_only_covered_words_count():
     """a → u and b → v are right; c has no translation with a vector, d no vector."""
     found = precision(PAIRS, SOURCE, TARGET, csls=False)
     assert (found["words"], found["covered"]) == (4, 2)

@@ -12,16 +12,20 @@ from niwaki.api.costs import cost
 from niwaki.api.distilling import distill
 from niwaki.api.evaluation import evaluate
 from niwaki.api.exporting import export, write_peft
+from niwaki.api.heads import head_name, load_heads
 from niwaki.api.loading import load, load_language_model
+from niwaki.api.merging import merge
 from niwaki.api.neighbours import nearest
 from niwaki.api.prediction import predict_file
 from niwaki.api.tokenizer_training import tokenizer
 from niwaki.api.trimming import trim
+from niwaki.engines.encoder_cache import EncoderCache
 from niwaki.run.add_head import add_head
 from niwaki.run.start import RUNS, check, run
 
 __all__ = [
     "RUNS",
+    "EncoderCache",
     "add_head",
     "align",
     "bench",
@@ -32,8 +36,11 @@ __all__ = [
     "distill",
     "evaluate",
     "export",
+    "head_name",
     "load",
+    "load_heads",
     "load_language_model",
+    "merge",
     "nearest",
     "predict_file",
     "run",

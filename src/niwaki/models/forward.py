@@ -172,7 +172,7 @@ def layer_range(anatomy: "Anatomy", hidden: Tensor, mask: Tensor, first: int, la
     layers, layout = anatomy.layers, Padded(mask, hidden)
     set_position_bias(anatomy, hidden, layout)
     rows, _ = run_layers([layers[number] for number in anatomy.order[first:last]], hidden, layout, every, {})
-    return _final_norm(anatomy, rows, layout, {}) if last == len(anatomy.order) else rows
+    return with_final_norm(anatomy, rows, layout, {}) if last == len(anatomy.order) else rows
 
 
 def run_layer_range(
@@ -226,10 +226,10 @@ def _encode(anatomy: "Anatomy", hidden: Tensor, layout: Layout, every: bool, rec
     set_position_bias(anatomy, hidden, layout)
     run = [layers[number] for number in anatomy.order]
     rows, layout = run_layers(run, layout.pack(hidden), layout, every, record)
-    return _final_norm(anatomy, rows, layout, record), layout
+    return with_final_norm(anatomy, rows, layout, record), layout
 
 
-def _final_norm(anatomy: "Anatomy", rows: Tensor, layout: Layout, record: Record) -> Tensor:
+def with_final_norm(anatomy: "Anatomy", rows: Tensor, layout: Layout, record: Record) -> Tensor:
     """Hidden states as the head reads them; those are recorded in place of the last layer's."""
     path = final_norm(anatomy.family)
     if not path:

@@ -23,6 +23,8 @@ from niwaki.models.trunk import (
 if TYPE_CHECKING:
     from niwaki.models.model import Model
 
+RESERVED = ("all", "main")  # every head, and the head of the model folder itself
+
 
 def add_head(folder: str | Path, model: str | Path, name: str) -> Path:
     """Stores the head of `model` as `heads/<name>` in `folder`, and returns that folder. `niwaki.load(folder, head=name)` loads it.
@@ -59,6 +61,10 @@ def _check_target(root: Path, target: Path) -> None:
     if is_stage_model(root.resolve()):
         raise InputError(
             f"{root}: belongs to a finished stage; write a copy with `niwaki export`, and add heads to that"
+        )
+    if target.name in RESERVED:
+        raise InputError(
+            f"{target}: '{target.name}' means something else to `niwaki predict --heads`; choose another name"
         )
     if target.exists():
         raise InputError(f"{target}: is there already; remove the folder, or choose another name")

@@ -30,7 +30,7 @@ from niwaki.run.quantized import quantized_copies
 from niwaki.run.recipe_settings import Recipe, Stage
 from niwaki.run.remarks import remarks
 from niwaki.run.validation.cascade import check_cascade
-from niwaki.run.validation.draft import Draft, ResolvedStage, Shapes, lineage, resolve_stage
+from niwaki.run.validation.draft import MULTI_TASK, SUPERVISED, Draft, ResolvedStage, Shapes, lineage, resolve_stage
 from niwaki.run.validation.shapes import dry_run_stage
 from niwaki.run.validation.teachers import answers_task
 from niwaki.run.validation.validate import validate
@@ -75,6 +75,7 @@ class PlannedStage(ResolvedStage):
             "copy_of": self.copy_of or None,
             "folder": self.folder,
             **_trained(self),
+            **({"tasks": [one.model_dump() for one in self.spec.tasks]} if self.spec.tasks else {}),
             **({"alternatives": [_trained(variant) for variant in self.variants]} if self.variants else {}),
             "reduces": [*dict.fromkeys(name for method in self.methods for name in method.requires.reduces)],
         }
@@ -217,6 +218,7 @@ def _planned(plan: Plan, spec: Stage, draft: Draft, common: list[object]) -> Pla
         *(keys[name] for name in (*spec.teachers, *_stages_read(stage.methods))),
         *(["heard"] if teacher_cached else []),
         *([f"replica {spec.replica}"] if spec.replica else []),
+        *([one.name, one.task, one.weight, stage.tasks[one.name].data.fingerprint()] for one in spec.tasks),
     ]
     planned, *variants = (_with_key(one, inputs, teacher_cached) for one in (stage, *stage.variants))
     if not variants:
@@ -229,7 +231,8 @@ def _with_key(stage: ResolvedStage, inputs: list[object], teacher_cached: bool) 
     spec, methods = stage.spec, stage.methods
     precision = resolve_precision(spec.train.precision) if spec.train else "fp32"
     key = stage_key(spec, methods, precision, inputs)
-    return PlannedStage(spec, stage.parent, stage.source, methods, key, precision, teacher_cached)
+    shared = spec, stage.parent, stage.source, methods, key, precision, teacher_cached
+    return PlannedStage(*shared, tasks=stage.tasks)
 
 
 def _caches_teacher(earlier: PlannedStage, spec: Stage) -> bool:
@@ -260,9 +263,10 @@ def stage_key(spec: Stage, methods: list[Method], precision: str, inputs: list[o
     )
     objective = []
     if spec.train:
-        entry = OBJECTIVES.entry(objective_name(spec.train.objective))
+        given = MULTI_TASK if spec.tasks and spec.train.objective == SUPERVISED else spec.train.objective
+        entry = OBJECTIVES.entry(objective_name(given))
         kind = OBJECTIVES.load(entry.name, Objective)
-        objective = [entry.origin, kind.version, *objective_settings(spec.train.objective)]
+        objective = [entry.origin, kind.version, *objective_settings(given)]
     done = [
         [values["use"], METHODS.entry(values["use"]).origin, method.version, method.model_dump()]
         for values, method in zip(spec.methods, methods, strict=True)

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from niwaki.core.head_folder import NAME
 from niwaki.core.json_types import Json
 from niwaki.core.settings import Settings, check, setting
 from niwaki.meter import Window, meter
@@ -21,6 +22,20 @@ class Alternative(Settings):
     train: TrainSettings | None = setting(None, "training settings; none trains nothing")
 
 
+class FurtherTask(Settings):
+    """A task that a stage trains next to the recipe's."""
+
+    name: str = setting(
+        ..., "name of its head, saved as heads/<name> of the stage's model", pattern=f"^{NAME.pattern}$"
+    )
+    task: str = setting("classification", "name of a task")
+    data: Json = setting({}, "settings of the task")
+    weight: float = setting(1.0, "factor of its loss", gt=0)
+
+    def make(self) -> Task:
+        return check(TASKS.load(self.task, Task), self.data, f"tasks.{self.name}.data")
+
+
 class Stage(Settings):
     name: str = setting(..., "name of the stage")
     start: str = setting(
@@ -30,6 +45,9 @@ class Stage(Settings):
     teacher: str | list[str] = setting("", "stage whose model is the teacher; several are averaged (mean logits)")
     methods: list[Json] = setting([], "methods in this order: { use = name, setting = value … }")
     train: TrainSettings | None = setting(None, "training settings; none trains nothing")
+    tasks: list[FurtherTask] = setting(
+        [], "further tasks to train at the same time on the same encoder", max_length=100
+    )
     alternatives: list[Alternative] = setting(
         [],
         "other methods and training; those with the fewest errors on held-out training rows are taken",

@@ -33,11 +33,13 @@ class Worker(Protocol):
 class WorkerProcess:
     """A started process whose models are loaded. The constructor raises what loading them raised."""
 
-    def __init__(self, sources: Sequence[ModelSource], engine: str = "auto", threads: int = 0) -> None:
+    def __init__(
+        self, sources: Sequence[ModelSource], engine: str = "auto", threads: int = 0, cache_bytes: int = 0
+    ) -> None:
         context = multiprocessing.get_context("spawn")  # a fork would copy the threads' locks of this process
         self._beat: Beat = context.RawValue("d", time.monotonic())
         self._pipe, child = context.Pipe()
-        arguments = (child, self._beat, sources, engine, threads)
+        arguments = (child, self._beat, sources, engine, threads, cache_bytes)
         self._process = context.Process(target=run_worker, args=arguments, daemon=True, name="niwaki-worker")
         self._process.start()
         child.close()

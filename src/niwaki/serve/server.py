@@ -5,6 +5,7 @@ SIGTERM and Ctrl-C drain: /ready says 503 at once, open requests are answered, t
 
 import asyncio
 import contextlib
+import select
 import signal
 import socket
 from collections.abc import Callable, Iterator, Sequence
@@ -26,15 +27,27 @@ from niwaki.serve.sources import sources_of
 
 BACKLOG = 2048  # connections that wait to be accepted
 KEEP_ALIVE_SECONDS = 30
+ARRIVAL_SECONDS = 0.2  # for the requests of connections that were accepted last
 OnReady = Callable[[str, list[str]], None]  # address and names of the models
 
 
 class Server(uvicorn.Server):
-    """uvicorn without its own signal handlers, which end the process before load balancers notice."""
+    """uvicorn without its own signal handlers, which end the process before load balancers notice, and without its abrupt end: closing a
+    socket resets connections that wait to be accepted, and it closes those whose request has not been read yet."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for _ in range(BACKLOG):
+            if not select.select(sockets or [], [], [], 0)[0]:
+                break
+            await asyncio.sleep(0)  # the loop accepts what waits
+        for server in self.servers:
+            server.close()
+        await asyncio.sleep(ARRIVAL_SECONDS)
+        await super().shutdown(sockets)
 
 
 def serve(models: Sequence[str], settings: ServeSettings, on_ready: OnReady | None = None) -> None:
@@ -42,7 +55,8 @@ def serve(models: Sequence[str], settings: ServeSettings, on_ready: OnReady | No
     sources = sources_of(models)
     raise_open_files()
     with listening_socket(settings.host, settings.port) as listener:
-        dispatcher = Dispatcher(lambda: WorkerProcess(sources, settings.engine, settings.threads), settings)
+        given = sources, settings.engine, settings.threads, settings.cache_bytes
+        dispatcher = Dispatcher(lambda: WorkerProcess(*given), settings)
         try:
             dispatcher.start()
             serving = Serving(settings, dispatcher, Metrics(dispatcher))

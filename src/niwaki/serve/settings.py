@@ -10,6 +10,7 @@ class ServeSettings(Settings):
     port: int = setting(8000, "port to listen on; 0 chooses a free one", ge=0, le=65535)
     engine: str = setting("auto", "engine of all models")
     threads: int = setting(0, "threads of the worker; 0: all cores", ge=0, le=1024)
+    cache_bytes: int = setting(256 << 20, "encoder outputs kept in memory for the heads of a folder", ge=0, le=1 << 40)
     timeout_seconds: float = setting(10.0, "deadline of a request that states none", gt=0, le=600)
     queue_seconds: float = setting(1.0, "work that may wait, in seconds; more is answered with 429", gt=0, le=600)
     queue_requests: int = setting(4096, "requests that may wait", ge=1, le=1_000_000)

@@ -10,16 +10,20 @@ import signal
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from multiprocessing.connection import Connection
 from typing import Protocol
 
 import numpy as np
 
 from niwaki.answers._capabilities import TwoPass
+from niwaki.api.heads import load_heads
 from niwaki.core.errors import InputError, NiwakiError, UsageError, first_line
 from niwaki.core.json_types import Json
 from niwaki.core.log import info
 from niwaki.engines.cascade import Cascade
+from niwaki.engines.encoder_cache import EncoderCache
+from niwaki.engines.heads import ALL, MAIN, Heads
 from niwaki.engines.input_encoder import NoTokens
 from niwaki.engines.predictor import Predictor
 from niwaki.serve.jobs import BatchResult
@@ -37,21 +41,23 @@ class Beat(Protocol):
 
 @dataclass(frozen=True)
 class ModelSource:
-    """A model to serve: the name in requests, its folder or run, and the head."""
+    """A model to serve: the name in requests, its folder or run, and the head; `all` stands for all heads of the folder at once."""
 
     name: str
     path: str
     head: str = ""
 
 
-def run_worker(pipe: Connection, beat: Beat, sources: Sequence[ModelSource], engine: str, threads: int) -> None:
+def run_worker(
+    pipe: Connection, beat: Beat, sources: Sequence[ModelSource], engine: str, threads: int, cache_bytes: int = 0
+) -> None:
     """The whole life of a worker. It ends when the web process closes the pipe, and leaves Ctrl-C and SIGTERM to that process."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     if hasattr(signal, "SIGHUP"):
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        models = open_models(sources, engine, threads)
+        models = open_models(sources, engine, threads, cache_bytes)
     except NiwakiError as error:
         pipe.send(error)
         return
@@ -72,15 +78,39 @@ def serve_batches(pipe: Connection, beat: Beat, models: Mapping[str, Predictor])
             pipe.send(answer_batch(models[name], inputs))
 
 
-def open_models(sources: Sequence[ModelSource], engine: str, threads: int) -> dict[str, Predictor]:
+def open_models(
+    sources: Sequence[ModelSource], engine: str, threads: int, cache_bytes: int = 0
+) -> dict[str, Predictor]:
     """All models, each after it has read a text, because the first pass allocates memory and chooses kernels."""
     from niwaki.api.loading import load
 
-    found = {}
+    found = shared_heads(sources, engine, threads, cache_bytes)
     for source in sources:
-        model = found[source.name] = load(source.path, engine, threads or None, head=source.head)
+        if source.head != ALL and source.name not in found:
+            found[source.name] = load(source.path, engine, threads or None, head=source.head)
+    models = {source.name: found[source.name] for source in sources if source.name in found}
+    for model in models.values():
         for text in WARM_UP:
             answer_batch(model, [text])
+    return models
+
+
+def shared_heads(
+    sources: Sequence[ModelSource], engine: str, threads: int, cache_bytes: int = 0
+) -> dict[str, Predictor]:
+    """The heads of each folder on one trunk in torch, and all of them together if they take the same inputs. None without torch, or if
+    another engine was chosen: then each is a model of its own."""
+    paths = dict.fromkeys(source.path for source in sources if source.head)
+    if engine not in ("auto", "torch") or not find_spec("torch"):
+        return {}
+    found: dict[str, Predictor] = {}
+    for path in paths:
+        cache = EncoderCache(cache_bytes)  # one for each folder, so that a busy one does not empty the others
+        own = {source.head or MAIN: source.name for source in sources if source.path == path}
+        heads = load_heads(path, [head for head in own if head != ALL], threads or None, cache)
+        found |= {own[head]: one for head, one in heads.heads.items()}
+        if ALL in own and heads.take_alike():
+            found[own[ALL]] = heads
     return found
 
 
@@ -89,11 +119,12 @@ def describe(model: Predictor) -> Json:
     inputs = list(WARM_UP) * 2
     result = answer_batch(model, inputs)
     return {
-        "kind": str(model.answer_type.to_json()["kind"]),
+        "kind": "heads" if isinstance(model, Heads) else str(model.answer_type.to_json()["kind"]),
         "labels": model.labels,
         "engine": model.engine,
         "folder": str(model.folder),
         "max_tokens": model.max_tokens,
+        **({"steps": step_names(model)} if isinstance(model, Cascade) else {}),
         "process": os.getpid(),
         "warm_up": {
             "characters": sum(map(len, inputs)),
@@ -102,6 +133,11 @@ def describe(model: Predictor) -> Json:
             "seconds": result.seconds,
         },
     }
+
+
+def step_names(cascade: Cascade) -> list[str]:
+    """What a cascade tries in turn: its models, and the exits of these."""
+    return [f"{step.folder} after {step.layers} layers" if step.layers else step.folder for step in cascade.plan.steps]
 
 
 def answer_batch(model: Predictor, inputs: Sequence[object]) -> BatchResult:

@@ -98,6 +98,7 @@ class _Fit:
         self.modules = nn.ModuleDict({"network": self.network, "helpers": nn.ModuleDict(helpers)})
         set_dropout(self.modules, job.settings.dropout)
         self.modules.to(self.accelerator.device)
+        self.result = self.modules if job.objective.keeps_helpers else self.network
         matrices = layer_matrices(job.model.anatomy)
         dtype = torch.bfloat16 if job.precision == "bf16" else torch.float32
         optimizer = make_optimizer(self.modules, job.settings, lr_scales(job.methods, job.model), matrices, dtype)
@@ -230,7 +231,7 @@ class _Fit:
         if too_early or (higher and self._beats_start(validation)):
             state.best_score, state.best_step, state.validations_without_gain = score, state.step, 0
             if job.settings.keep == "best":
-                self.best = {name: value.detach().cpu().clone() for name, value in self.network.state_dict().items()}
+                self.best = {name: value.detach().cpu().clone() for name, value in self.result.state_dict().items()}
         elif not higher:
             state.validations_without_gain += 1
         state.stopped = 0 < job.settings.patience <= state.validations_without_gain
@@ -261,7 +262,7 @@ class _Fit:
     def _take_best(self) -> None:
         state = self.state
         if self.best and state.best_step != state.step:
-            self.network.load_state_dict(self.best)
+            self.result.load_state_dict(self.best)
             state.start_is_best = state.best_step == 0
             if state.start_is_best:
                 info(
@@ -270,7 +271,7 @@ class _Fit:
                 )
         else:
             put_weights(self.network, averages(self.job.methods, self.job.model))
-        self.network.to("cpu").eval()
+        self.modules.to("cpu").eval()
 
 
 def min_progress_of(methods: Sequence[Method], labelled: bool = True) -> float:

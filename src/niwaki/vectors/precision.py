@@ -22,7 +22,7 @@ class Question(NamedTuple):
 
 
 def questions(pairs: Pairs, source: WordVectors, target: WordVectors) -> tuple[list[Question], int]:
-    """The source words that can be asked about, and of how many words they are: a word needs a vector, and one of a translation."""
+    """The source words that have an answer, and of how many words they are: a word needs a vector, and one of a translation."""
     translations: dict[str, set[str]] = defaultdict(set)
     for word, translation in pairs:
         translations[word].add(translation)
@@ -36,19 +36,19 @@ def questions(pairs: Pairs, source: WordVectors, target: WordVectors) -> tuple[l
 
 def precision(pairs: Pairs, source: WordVectors, target: WordVectors, csls: bool) -> Json:
     """Shares of the covered source words with a right translation among the first 1 and 5; both tables are normalized and mapped."""
-    asked, words = questions(pairs, source, target)
-    if not asked:
+    queries, words = questions(pairs, source, target)
+    if not queries:
         return {"words": words, "covered": 0}
     density = densities(source.vectors, target.vectors) if csls else None
-    rows = source.vectors[[question.source for question in asked]]
+    rows = source.vectors[[question.source for question in queries]]
     found = nearest(rows, target.vectors, max(CUTS), density)
     right = {
         f"p@{cut}": np.array(
-            [bool(one.answers.intersection(row[:cut].tolist())) for one, row in zip(asked, found, strict=True)]
+            [bool(one.answers.intersection(row[:cut].tolist())) for one, row in zip(queries, found, strict=True)]
         )
         for cut in CUTS
     }
-    return {"words": words, "covered": len(asked), **{name: _with_interval(hits) for name, hits in right.items()}}
+    return {"words": words, "covered": len(queries), **{name: _with_interval(hits) for name, hits in right.items()}}
 
 
 def _with_interval(hits: np.ndarray) -> Json:

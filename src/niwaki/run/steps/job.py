@@ -12,12 +12,10 @@ import torch
 from niwaki.core.model_integrity import MODEL
 from niwaki.core.seeds import derive
 from niwaki.meter.ledger import Attempt
-from niwaki.objectives._factory import make_objective
 from niwaki.objectives._objective import Objective
 from niwaki.run.plan import Plan, PlannedStage
 from niwaki.tasks._task import Task
 from niwaki.train.loop import Interrupted
-from niwaki.train.settings import TrainSettings
 
 CPU = torch.device("cpu")
 
@@ -49,8 +47,7 @@ class StageJob:
     @cached_property
     def objective(self) -> Objective:
         """What the stage minimizes."""
-        train = self.stage.spec.train or TrainSettings()
-        return make_objective(train.objective, self.task)
+        return self.stage.objective(self.task)
 
     @property
     def seed(self) -> int:

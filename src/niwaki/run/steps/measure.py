@@ -16,6 +16,7 @@ from niwaki.evaluate.quality import quality
 from niwaki.models.model import Model
 from niwaki.run.plan import versions
 from niwaki.run.steps.job import StageJob
+from niwaki.run.steps.task_heads import task_scores
 from niwaki.tasks._task import Task
 from niwaki.train.checkpoints import TrainerState
 
@@ -38,6 +39,7 @@ def measure(job: StageJob, model: Model, folder: Path, state: TrainerState | Non
         "key": job.stage.key,
         "score": score,
         "parts": scores,
+        **({"tasks": task_scores(job, folder / MODEL)} if job.stage.tasks else {}),
         **footprint(model, folder / MODEL, tokens),
         "training": _training(state) if state else None,
         **({"choice": choice} if choice else {}),

@@ -1,6 +1,6 @@
 """A recipe while it is checked: what the checks have resolved so far, and the problems that they share."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
@@ -12,9 +12,14 @@ from niwaki.core.problems import Problems
 from niwaki.methods._method import Method
 from niwaki.models.head import Head
 from niwaki.models.model import Model
+from niwaki.objectives._factory import make_objective, objective_name
+from niwaki.objectives._objective import Objective
+from niwaki.objectives.multi_task import MultiTask
 from niwaki.run.recipe_settings import PRETRAINED, Recipe, Stage
 from niwaki.tasks._task import Task
+from niwaki.train.settings import TrainSettings
 
+SUPERVISED, MULTI_TASK = "supervised", "multi_task"
 PLACEHOLDER_LABELS = ["0", "1"]  # where the labels cannot be read from the rows
 
 
@@ -27,10 +32,25 @@ class ResolvedStage:
     source: Path  # that model's folder, its own or the recipe's
     methods: list[Method]
     variants: "Sequence[ResolvedStage]" = field(default=(), kw_only=True)  # with each of its alternatives
+    tasks: Mapping[str, Task] = field(default_factory=dict, kw_only=True)  # trained next to the recipe's
 
     @property
     def name(self) -> str:
         return self.spec.name
+
+    def objective(self, task: Task) -> Objective:
+        """What its training minimizes for the recipe's task, and for further ones."""
+        given = (self.spec.train or TrainSettings()).objective
+        if not self.tasks:
+            return make_objective(given, task)
+        found = make_objective(MULTI_TASK if given == SUPERVISED else given, task)
+        if not isinstance(found, MultiTask):
+            raise InputError(
+                f"tasks: objective '{objective_name(given)}' trains one task; use '{MULTI_TASK}', or leave it out"
+            )
+        for further in self.spec.tasks:
+            found.add(further.name, self.tasks[further.name], further.weight)
+        return found
 
 
 AnyStage = TypeVar("AnyStage", bound=ResolvedStage)
@@ -83,7 +103,8 @@ def resolve_stage(recipe: Recipe, spec: Stage, previous: str | None, folders: di
     parent = None if spec.model or spec.start == PRETRAINED else spec.start or previous
     source = folders[spec.model or recipe.model]
     variants = [resolve_stage(recipe, other, previous, folders) for other in spec.variants()]
-    return ResolvedStage(spec, parent, source, recipe.make_methods(spec), variants=variants)
+    tasks = {further.name: further.make() for further in spec.tasks}
+    return ResolvedStage(spec, parent, source, recipe.make_methods(spec), variants=variants, tasks=tasks)
 
 
 def resolve_stages(recipe: Recipe, folders: dict[str, Path]) -> list[ResolvedStage]:

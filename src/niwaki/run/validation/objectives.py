@@ -8,7 +8,7 @@ from niwaki.core.problems import Problems
 from niwaki.methods._method import Bakes, Method
 from niwaki.objectives._factory import make_objective, objective_name
 from niwaki.objectives._objective import Objective
-from niwaki.run.validation.draft import Draft
+from niwaki.run.validation.draft import Draft, ResolvedStage
 from niwaki.tasks._task import Task
 
 
@@ -17,12 +17,12 @@ def check(draft: Draft, problems: Problems) -> None:
         for stage in draft.stages:
             if stage.spec.train:
                 with problems.collecting(f"stage '{stage.name}': "):
-                    _check_head(stage.spec.train.objective, draft.task, stage.methods)
+                    _check_head(stage, stage.spec.train.objective, draft.task)
                     _check_soft_loss(stage.spec.train.objective, draft.task, stage.methods)
 
 
-def _check_head(given: str | Json, task: Task, methods: Sequence[Method]) -> None:
-    objective, name = make_objective(given, task), objective_name(given)
+def _check_head(stage: ResolvedStage, given: str | Json, task: Task) -> None:
+    objective, name, methods = stage.objective(task), objective_name(given), stage.methods
     objective.check()
     head = objective.head
     fitted_afterwards = any(method.requires.fits_head and isinstance(method, Bakes) for method in methods)

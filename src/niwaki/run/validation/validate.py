@@ -12,6 +12,7 @@ from niwaki.run.recipe_settings import Recipe
 from niwaki.run.validation import (
     cache,
     cascade,
+    further_tasks,
     inputs,
     objectives,
     same_tokens,
@@ -31,7 +32,14 @@ INPUT_CHECKS: tuple[Check, ...] = (
     unlabelled.check,
     cache.check,
 )
-STAGE_CHECKS: tuple[Check, ...] = (objectives.check, shapes.check, teachers.check, text_pairs.check, same_tokens.check)
+STAGE_CHECKS: tuple[Check, ...] = (
+    further_tasks.check,
+    objectives.check,
+    shapes.check,
+    teachers.check,
+    text_pairs.check,
+    same_tokens.check,
+)
 
 
 def recipe_problems(recipe: Recipe, faulty: Collection[str], faulty_stages: Collection[int]) -> dict[str, list[str]]:
