@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from niwaki.models.forward import embedded, run_layers, set_position_bias, with_final_norm
-from niwaki.models.layout import Packed
+from niwaki.models.layout import Layout, Packed
 from niwaki.models.pooling import pool
 from niwaki.models.record import HIDDEN, Record
 
@@ -41,7 +41,7 @@ def encode(anatomy: "Anatomy", inputs: Mapping[str, Tensor], readings: Collectio
     """All these readings of one sequence (1, tokens), in one pass. The last layer runs twice where one head reads the first token and
     others read more, because its products with one row have other bits than those with many."""
     hidden, mask = embedded(anatomy, inputs)
-    layout = Packed(mask, anatomy.is_causal)
+    layout: Layout = Packed(mask, anatomy.is_causal)
     set_position_bias(anatomy, hidden, layout)
     record: Record = {HIDDEN: [hidden]} if LAYERS in readings else {}
     layers = [anatomy.layers[number] for number in anatomy.order]
