@@ -57,7 +57,7 @@ def encode(anatomy: "Anatomy", inputs: Mapping[str, Tensor], readings: Collectio
     return found
 
 
-def _reading(name: str, rows: Tensor, layout: Packed, record: Record) -> Tensor:
+def _reading(name: str, rows: Tensor, layout: Layout, record: Record) -> Tensor:
     if name == LAYERS:
         return torch.cat(list(record[HIDDEN]))
     return rows if name == TOKENS else pool(layout.unpack(rows), layout.mask, name)
