@@ -7,6 +7,7 @@ are not repeated, and a job that was killed goes on. Runs are stored in runs/pre
 """
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -64,11 +65,17 @@ def epochs_in(minutes: float, name: str, seed: int, text: str) -> float:
     """What is trained in so many minutes, from the difference between two short runs: they spend the same on all but training."""
     if name == "none":
         return NOTHING
-    first, second = (
-        spent_on(plan.stages[0], folder)["seconds"]
-        for plan, folder in (trained(name, seed, text, epochs) for epochs in SHORT)
-    )
+    return epochs_filling(minutes, lambda epochs: seconds_of(*trained(name, seed, text, epochs)))
+
+
+def epochs_filling(minutes: float, seconds: Callable[[float], float]) -> float:
+    """`seconds` trains so many epochs and returns the time."""
+    first, second = map(seconds, SHORT)
     return round(60 * minutes * (SHORT[1] - SHORT[0]) / max(1e-3, second - first), 4)
+
+
+def seconds_of(plan: Plan, folder: Path) -> float:
+    return float(sum(spent_on(stage, folder)["seconds"] for stage in plan.stages))
 
 
 def fine_tuned(task: str, epochs: int, model: Path, seed: int, data: str, home: Path) -> Json:

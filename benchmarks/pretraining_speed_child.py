@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import torch
 import transformers
-from training_child import BATCH, CPU, SEED, Laps, Rows
+from training_child import BATCH, CPU, EPOCHS, SEED, Laps, run_trainer
 
 from niwaki.data.batching import epoch_batches
 from niwaki.methods._method import Context
@@ -25,7 +25,7 @@ from niwaki.train.precision import resolve_precision
 from niwaki.train.settings import TrainSettings
 
 LAYERS, HIDDEN, FFN, HEADS, VOCABULARY, LENGTH, RATE = 6, 256, 1024, 4, 8000, 64, 0.15
-DOCUMENTS, TAUGHT, EPOCHS, LR = 1000, 1000, 20, 1e-3
+DOCUMENTS, TAUGHT, LR = 1000, 1000, 1e-3
 
 
 def prepared(text: Path, cache: str) -> tuple[Model, Collator, LanguageModeling, Context]:
@@ -70,35 +70,7 @@ def trainer(text: Path) -> None:
             laps.tokens.append(sum(one["length"] for one in some))
             return dict(masking([{"input_ids": one["input_ids"]} for one in some]))
 
-        class Callback(transformers.TrainerCallback):
-            def on_step_end(
-                self, arguments: object, state: object, control: transformers.TrainerControl, **_: object
-            ) -> None:
-                control.should_training_stop = laps()
-
-        arguments = transformers.TrainingArguments(
-            folder,
-            num_train_epochs=EPOCHS,
-            per_device_train_batch_size=BATCH,
-            learning_rate=LR,
-            bf16=resolve_precision("auto") == "bf16",
-            use_cpu=True,
-            optim="adamw_torch_fused",
-            train_sampling_strategy="group_by_length",
-            length_column_name="length",
-            save_strategy="no",
-            report_to=[],
-            logging_strategy="no",
-            disable_tqdm=True,
-            remove_unused_columns=False,
-            seed=SEED,
-            dataloader_num_workers=0,
-        )
-        one = transformers.Trainer(
-            network, arguments, train_dataset=Rows(rows), data_collator=collate, callbacks=[Callback()]
-        )
-        if not laps.wait():
-            one.train()
+        run_trainer(network, rows, collate, laps, LR)
 
 
 def _nothing(*_: object) -> None:

@@ -4,6 +4,7 @@ import json
 import statistics
 from collections import defaultdict
 from dataclasses import asdict
+from functools import cache
 from typing import Any
 
 import records
@@ -45,6 +46,7 @@ def files() -> dict[str, str]:
     return {MEASURED: json.dumps(stored, indent=1) + "\n", GALLERY: gallery(found)}
 
 
+@cache
 def measured() -> dict[str, list[Figures]]:
     found: dict[str, list[Figures]] = defaultdict(list)
     found["rotten_tomatoes"].append(demo())
@@ -81,9 +83,8 @@ def combined(recipe: str) -> list[Figures]:
     """From the records of benchmarks/stack.py that have the stages of the recipe."""
     rows = [row for row in records.read("stack") if row["kind"] == "stack"]
     name = shipped.stages(recipe)[-1]["name"]
-    newest = {
-        (row["task"], row["seed"]): row for row in rows if recorded_stage(recipe, rows, current(row["name"])) == name
-    }
+    ends = {stored: recorded_stage(recipe, rows, current(stored)) for stored in {row["name"] for row in rows}}
+    newest = {(row["task"], row["seed"]): row for row in rows if ends[row["name"]] == name}
     return [
         Figures(
             task=NAMES[task],

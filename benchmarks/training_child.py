@@ -158,6 +158,14 @@ def trainer(task: RottenTomatoes, dropout: float | None) -> None:
         padded = model.tokenizer.pad([{"input_ids": one["input_ids"]} for one in some], return_tensors="pt")
         return {**padded, "labels": torch.tensor([one["labels"] for one in some])}
 
+    run_trainer(model.network, rows, collate, laps, lr=1e-4)
+
+
+def run_trainer(
+    network: torch.nn.Module, rows: list[dict], collate: Callable[[list[dict]], dict], laps: "Laps", lr: float
+) -> None:
+    """transformers' Trainer at its best settings. Rows have a column `length`."""
+
     class Callback(transformers.TrainerCallback):
         def on_step_end(
             self, arguments: object, state: object, control: transformers.TrainerControl, **_: object
@@ -169,7 +177,7 @@ def trainer(task: RottenTomatoes, dropout: float | None) -> None:
             folder,
             num_train_epochs=EPOCHS,
             per_device_train_batch_size=BATCH,
-            learning_rate=1e-4,
+            learning_rate=lr,
             bf16=resolve_precision("auto") == "bf16",
             use_cpu=True,
             optim="adamw_torch_fused",
@@ -183,11 +191,11 @@ def trainer(task: RottenTomatoes, dropout: float | None) -> None:
             seed=SEED,
             dataloader_num_workers=0,
         )
-        trainer = transformers.Trainer(
-            model.network, arguments, train_dataset=Rows(rows), data_collator=collate, callbacks=[Callback()]
+        one = transformers.Trainer(
+            network, arguments, train_dataset=Rows(rows), data_collator=collate, callbacks=[Callback()]
         )
         if not laps.wait():
-            trainer.train()
+            one.train()
 
 
 class Rows(torch.utils.data.Dataset):

@@ -39,9 +39,11 @@ def test_every_recipe_that_distils_becomes_a_valid_recipe(name):
             "lottery",
             "lstm_lm",
             "pretrain",
+            "sentence_vectors",
             "similarity",
             "small_lm",
             "ulmfit",
+            "word_vectors",
         )
         return
     recipe = recipe_of(Path("model"), ROWS, [level])

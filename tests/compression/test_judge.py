@@ -3,7 +3,6 @@
 from niwaki.compression.budget import Budget
 from niwaki.compression.candidates import SOURCE
 from niwaki.compression.judge import Candidate, Goal, choose, judged
-from niwaki.compression.search import shortfall
 
 
 def candidate(name, score, size, faster=1.0, latency=1.0):
@@ -53,10 +52,3 @@ def test_a_source_without_a_positive_score_accepts_only_equal_ones():
     goal = Goal(0.5, Budget(), "size")
     assert judged(candidate("a", -0.1, 10), -0.1, goal).good_enough
     assert not judged(candidate("a", -0.2, 10), -0.1, goal).good_enough
-
-
-def test_the_message_names_what_is_missing():
-    lost, large = Goal(0.999, Budget(), "size"), Goal(0.97, Budget(bytes=10), "size")
-    assert "no candidate keeps 100%" in shortfall(judged_all(lost, *ALL), lost)
-    assert "the nearest is 4bit" in shortfall(judged_all(large, *ALL), large)
-    assert "no smaller copy" in shortfall(judged_all(large, ALL[0]), large)

@@ -53,6 +53,7 @@ REJECTED = {
     "class_weights": "labels of whole texts",
     "reinit": "this model generates text",
     "smart": "this model generates text",
+    "stack": "is an encoder-decoder",
     "weighted_layers": "heads for labels of texts and for tags",
 }
 EXAMPLES = {

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from run import small
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 RECIPE = """\
@@ -44,6 +46,7 @@ def test_quickstart_runs_and_predicts(tmp_path, bert_folder, rows_csv, capsys):
 
 
 def test_own_data_creates_files_only_in_its_folder(tmp_path, bert_folder, capsys, monkeypatch):
+    small.measure_little(monkeypatch)  # the quickstart measures as users do
     monkeypatch.chdir(tmp_path)
     load("own_data").main(str(tmp_path / "own"), str(bert_folder))
     output = capsys.readouterr().out

@@ -2,14 +2,12 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-from dataclasses import replace
 from pathlib import Path
 
 import joblib
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -20,7 +18,6 @@ from sklearn.preprocessing import FunctionTransformer
 import niwaki
 from niwaki.core.errors import InputError
 from niwaki.estimators import Classifier
-from niwaki.estimators._training import FitSettings, chosen_recipe
 
 
 def test_learns_and_predicts_the_most_probable_class(fitted, rows):
@@ -135,12 +132,3 @@ def test_folders_of_fitted_models_go_with_them(settings, rows):
     assert folder.is_dir()
     del found
     assert not folder.parent.exists()
-
-
-@pytest.mark.parametrize(("each", "recipe"), [(8, "few_shot"), (128, "few_shot"), (129, "own_data")])
-def test_few_rows_per_class_take_the_few_shot_recipe(each, recipe):
-    settings = FitSettings("classification", "minilm", "auto", None, 64, [], 0)
-    table = pa.table({"text": [str(row) for row in range(2 * each)], "label": ["a", "b"] * each})
-    assert chosen_recipe(settings, table) == recipe
-    assert chosen_recipe(replace(settings, method="finetune"), table) == "finetune"
-    assert chosen_recipe(replace(settings, task="regression"), table) == "own_data"

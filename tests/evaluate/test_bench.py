@@ -4,7 +4,7 @@ import pytest
 
 import tiny
 from niwaki import api
-from niwaki.core.errors import InputError, UsageError
+from niwaki.core.errors import InputError
 from niwaki.core.files import write_json
 from niwaki.engines.native.library import best
 from niwaki.engines.predictor import Predictor
@@ -70,15 +70,6 @@ def test_every_model_of_a_cascade_reads_what_the_stream_gives(cascade):
     assert set(rows.ids.lengths.tolist()) == {12}
 
 
-def test_models_with_equal_names_get_distinct_names(folder, tmp_path):
-    (tmp_path / "other").mkdir()
-    twin = tiny.deployed(tiny.model("bert", layers=1), tmp_path / "other" / "mine")
-    result = api.bench([folder, twin], engines=["onnx"], streams=["short"], threads=1)
-    assert list(result["streams"]["short"]["contenders"]) == [f"{folder} onnx", f"{twin} onnx"]
-    with pytest.raises(UsageError, match="given twice"):
-        api.bench([folder, folder / ".." / "mine"])
-
-
 @pytest.mark.parametrize(("family", "longest"), [("bert", 130), ("roberta", 128)])
 def test_too_long_streams_are_rejected_or_left_out(tmp_path, family, longest):
     """RoBERTa counts from behind its padding mark, which is 1."""
@@ -86,14 +77,3 @@ def test_too_long_streams_are_rejected_or_left_out(tmp_path, family, longest):
     with pytest.raises(InputError, match=f"--stream 384: .*mine reads at most {longest} tokens"):
         api.bench([folder], engines=["torch"], streams=["short", "384"])
     assert list(api.bench([folder], engines=["onnx"], threads=1)["streams"]) == ["mixed", "short", "128"]
-
-
-def test_unsupported_answer_type_is_rejected(folder, tmp_path):
-    with pytest.raises(UsageError, match="--stream 127"):
-        api.bench([folder], streams=["127"])
-    with pytest.raises(InputError, match="is not a folder"):
-        api.bench([tmp_path / "nothing"])
-    model = tiny.model("bert", head="TokenClassification")
-    model.save(folder)
-    with pytest.raises(InputError, match="bench runs models that read a text"):
-        api.bench([folder], engines=["torch"], streams=["short"])

@@ -4,8 +4,6 @@ import pytest
 import torch
 
 import tiny
-from niwaki import api
-from niwaki.core.errors import InputError
 from niwaki.evaluate.sensitivity import half_sparse, quarter_rank, sensitivity
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.edits.layers import Layers
@@ -60,8 +58,3 @@ def test_shared_layers_packed_matrices_and_networks_without_layers(family):
     model.apply_edit(Int8())
     _, cuts = cuts_of(model, [tiny.batch(model)])
     assert cuts and all(how != "without it" or "head" in what for what, how in cuts)
-
-
-def test_model_of_another_task_is_rejected(bert_folder):
-    with pytest.raises(InputError, match="its labels are"):
-        api.sensitivity(bert_folder, task="rotten_tomatoes", rows=4)

@@ -1,4 +1,4 @@
-"""Tests mirror the source: src/niwaki/a/b.py is tested in tests/a/test_b.py, or in a folder below tests/a."""
+"""Tests mirror the source: src/niwaki/a/b.py is tested in tests/a/test_b.py."""
 
 import ast
 from collections.abc import Iterator
@@ -10,8 +10,6 @@ import pytest
 from house.sources import FILES, SOURCE, TEST_FILES, TESTS, check, text_of, tree_of
 
 WHOLE = {"benchmarks", "contracts", "house", "docs", "hostile", "reliability"}  # tests of the whole
-# modules without a test file of their name, which other tests cover; the list may only become shorter
-NO_TEST_FILE = set((TESTS / "house" / "untested.txt").read_text(encoding="utf-8").split())
 END_TO_END = {"cli", "run"}  # there a test may act as a user does, through the program
 # catalogues whose entries are tested together, by contracts over all of them
 CONTRACTS = {
@@ -29,8 +27,8 @@ def modules_of(part: str) -> set[str]:
 
 
 def without_source(path: Path) -> Iterator[str]:
-    part = path.relative_to(TESTS).parts[0]
-    if not (SOURCE / part).is_dir() and not (SOURCE / part.removeprefix("test_")).is_file():
+    part = path.relative_to(TESTS).parts[0].removeprefix("test_").removesuffix(".py")  # a module may be at the top
+    if not (SOURCE / part).is_dir() and not (SOURCE / f"{part}.py").is_file():
         yield f"there is no niwaki.{part}"
     if part in END_TO_END and "niwaki" in text_of(path):
         return
@@ -65,19 +63,17 @@ def has_functions(path: Path) -> bool:
 
 
 def is_tested(module: str) -> bool:
-    """Whether there is a test file with the name of a module, such as `core/files.py`."""
+    """Whether a module, such as `core/files.py`, has its test file, or contracts over the whole catalogue."""
     package, _, name = module.rpartition("/")
     if any(f"{package}/".startswith(f"{folder}/") for folder in CONTRACTS):
         return True
-    top = TESTS / package.partition("/")[0]
-    return any(top.rglob(f"test_{name.removesuffix('.py').lstrip('_')}.py"))
+    return (TESTS / package / f"test_{name.removesuffix('.py').lstrip('_')}.py").is_file()
 
 
 def test_every_module_with_functions_has_a_test_file():
     modules = {path: path.relative_to(SOURCE).as_posix() for path in FILES if not path.stem.startswith("__")}
     without = {module for path, module in modules.items() if has_functions(path) and not is_tested(module)}
-    assert without - NO_TEST_FILE == set(), "write a test file with the name of the module"
-    assert NO_TEST_FILE - without == set(), "these have a test file now: remove them from house/untested.txt"
+    assert without == set(), "write a test file with the name of the module"
 
 
 def test_contracts_exist():
@@ -88,5 +84,6 @@ def test_module_without_a_test_file_is_reported(tmp_path, monkeypatch):
     monkeypatch.setattr("house.test_mirror.TESTS", tmp_path)
     (tmp_path / "core" / "deep").mkdir(parents=True)
     (tmp_path / "core" / "deep" / "test_files.py").write_text("")
-    assert is_tested("core/files.py") and is_tested("core/_files.py") and is_tested("models/families/bert.py")
-    assert not is_tested("core/lock.py") and not is_tested("data/files.py")
+    (tmp_path / "test_describe.py").write_text("")
+    assert is_tested("core/deep/files.py") and is_tested("core/deep/_files.py") and is_tested("models/families/bert.py")
+    assert is_tested("describe.py") and not is_tested("core/files.py") and not is_tested("data/files.py")

@@ -11,7 +11,9 @@ from niwaki.models.family import FAMILIES
 
 def test_every_family_is_tested():
     """Here, or in a file of its own, as `niwaki new family` writes one."""
-    own = {path.stem.removeprefix("test_") for path in (Path(__file__).parent / "families").glob("test_*.py")}
+    folders = [Path(__file__).parent / name for name in ("families", "networks")]
+    files = {path.stem.removeprefix("test_") for folder in folders for path in folder.glob("test_*.py")}
+    own = files & set(FAMILIES.names())
     assert set(FAMILIES.names()) == set(tiny.FAMILIES) | set(tiny.ALIKE) | own  # ALIKE: test_xlm_roberta.py
 
 

@@ -66,3 +66,15 @@ def test_an_edited_model_counts(tmp_path):
     model.apply_edit(Int8())
     model.save(tmp_path)
     assert "blueprint.json" in fine_tuned(tmp_path)
+
+
+def test_word_vectors_and_language_models_have_seen_no_labels(tmp_path):
+    for name, family, head, kind in (
+        ("words", "averaging", "FeatureExtraction", "embedding"),
+        ("tokens", "bert", "MaskedLM", "likelihood"),
+    ):
+        model: Model = tiny.model(family, head=head, labels=[])
+        model.network.config.niwaki_answer = {"kind": kind}
+        (tmp_path / name).mkdir()
+        model.save(tmp_path / name)
+        assert fine_tuned(tmp_path / name) == ""

@@ -171,10 +171,27 @@ def test_an_int8_language_model_packs_its_table_once_and_loads_to_equal_logits(f
     assert again.anatomy.head.final == ""
 
 
-@pytest.mark.parametrize("edit", [HiddenSize(keep=16), Vocabulary(keep=50)], ids=["hidden_size", "vocabulary"])
-def test_edits_that_would_not_cut_the_head_are_rejected(edit):
+@pytest.mark.parametrize("family", tiny.FAMILIES)
+@torch.no_grad()
+def test_the_head_is_cut_with_the_hidden_states(family, tmp_path):
+    """All dimensions in another order leave the logits as they are; with half of them, the model saves and loads."""
+    model = language_model(family)
+    batch, size = tiny.batch(model), model.anatomy.hidden_size
+    wanted = forward(model.anatomy, batch).logits
+    model.apply_edit(HiddenSize(keep=[*range(1, size), 0]))
+    torch.testing.assert_close(forward(model.anatomy, batch).logits, wanted, atol=1e-5, rtol=0)
+    model.apply_edit(HiddenSize(keep=size // 2))
+    found = forward(model.anatomy, batch).logits
+    assert found.shape == wanted.shape and model.anatomy.hidden_size == size // 2
+    model.save(tmp_path)
+    assert torch.equal(forward(load_folder(tmp_path).anatomy, batch).logits, found)
+
+
+def test_edits_that_would_not_cut_the_head_are_rejected():
     with pytest.raises(InputError, match="cannot cut a language model"):
-        language_model("bert").apply_edit(edit)
+        language_model("bert").apply_edit(Vocabulary(keep=50))
+    with pytest.raises(InputError, match="cannot cut a language model"):
+        tiny.model("electra", head="PreTraining", labels=[]).apply_edit(HiddenSize(keep=16))
 
 
 def test_a_family_without_such_a_head_is_rejected():

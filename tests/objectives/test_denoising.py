@@ -191,7 +191,7 @@ def test_other_tasks_are_rejected(name, rows_csv):
 
 @pytest.mark.parametrize("name", ["masked_lm", "causal_lm", "masked_next_token"])
 def test_objectives_of_encoders_are_rejected(name):
-    with pytest.raises(InputError, match="trains encoders, and task 'denoising' encoder-decoders; take task"):
+    with pytest.raises(InputError, match="for which task 'denoising' has no head; take task"):
         make_objective(name, Denoising()).check()
 
 

@@ -1,14 +1,12 @@
 """Pretraining from scratch through a run: learnt, resumed with the same bits, fine-tuned, and scored as it was trained."""
 
 import json
-import random
 
 import numpy as np
 import pytest
 import torch
 from transformers import ElectraForPreTraining
 
-import tiny
 from niwaki.core.errors import InputError
 from niwaki.core.files import read_json, sha256
 from niwaki.data import token_files
@@ -18,8 +16,9 @@ from niwaki.meter.ledger import Ledger
 from niwaki.models.model import load_folder
 from niwaki.run.plan import make_plan
 from niwaki.run.recipe import parse
-from niwaki.run.runner import run_baseline, run_stage
+from niwaki.run.runner import run_baseline
 from niwaki.train.loop import Interrupted
+from run.pretraining import documents, plan_of, run
 
 SHAPE = {"layers": 2, "hidden_size": 32, "heads": 2, "ffn_size": 64, "vocab_size": 300, "positions": 40}
 TRAIN = {"epochs": 2, "batch": 16, "lr": 4e-3, "precision": "fp32", "validations": 2}
@@ -32,33 +31,15 @@ def _quick(monkeypatch, quick_disk):
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
-    """Documents in which a word says much of the next one."""
-    draw, folder = random.Random(0), tmp_path_factory.mktemp("corpus")
-
-    def sentence():
-        words = draw.choice([tiny.GOOD, tiny.BAD])
-        return f"the {draw.choice(['film', 'movie'])} was {draw.choice(words)} and it was very {draw.choice(words)} ."
-
-    documents = [" ".join(sentence() for _ in range(draw.randint(1, 5))) for _ in range(150)]
-    (folder / "corpus.txt").write_text("\n\n".join(documents))
-    return folder / "corpus.txt"
+    path = tmp_path_factory.mktemp("corpus") / "corpus.txt"
+    path.write_text("\n\n".join(documents(150, 5)))
+    return path
 
 
 def planned(bert_folder, corpus, tmp_path, objective, baselines=False, family="bert", **train):
-    data = {"path": str(corpus), "max_tokens": 24, "validation": 0.1, "test": 0.1, "cache": str(tmp_path / "tokens")}
-    stage = {
-        "name": "lm",
-        "methods": [{"use": "from_scratch", "family": family, **SHAPE}],
-        "train": {**TRAIN, "objective": objective, **train},
-    }
-    values = {"model": str(bert_folder), "task": "language_modeling", "data": data, "quantize": [], "stages": [stage]}
-    return make_plan(parse({**values, "baselines": baselines, "cache": {"stages": False}}), "pretraining")
-
-
-def run(plan, folder, should_stop=lambda: False):
-    (folder / "stages").mkdir(parents=True, exist_ok=True)
-    run_stage(plan, plan.stages[0], folder, Ledger(folder / "ledger.jsonl"), should_stop)
-    return folder / plan.stages[0].folder
+    method, train = {"family": family, **SHAPE}, {**TRAIN, "objective": objective, **train}
+    tokens = tmp_path / "tokens"
+    return plan_of(bert_folder, corpus, tokens, "language_modeling", method, train, baselines=baselines)
 
 
 @pytest.mark.parametrize(

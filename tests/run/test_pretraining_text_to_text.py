@@ -1,7 +1,6 @@
 """Pretraining encoder-decoders through a run: learnt, resumed with the same bits, scored, and fine-tuned."""
 
 import json
-import random
 
 import pytest
 
@@ -10,13 +9,12 @@ from niwaki.core.errors import InputError
 from niwaki.core.files import read_json, sha256
 from niwaki.engines.predictor import Predictor
 from niwaki.evaluate import quality
-from niwaki.meter.ledger import Ledger
 from niwaki.models.model import load_folder
 from niwaki.run.plan import make_plan
 from niwaki.run.recipe import parse
-from niwaki.run.runner import run_stage
 from niwaki.train.loop import Interrupted
 from objectives.noisy import network
+from run.pretraining import documents, plan_of, run
 
 SHAPE = {
     "layers": 1,
@@ -37,34 +35,15 @@ def _quick(monkeypatch, quick_disk):
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
-    """Documents in which a word says much of the others."""
-    draw, folder = random.Random(0), tmp_path_factory.mktemp("corpus")
-
-    def sentence():
-        words = draw.choice([tiny.GOOD, tiny.BAD])
-        return f"the {draw.choice(['film', 'movie'])} was {draw.choice(words)} and it was very {draw.choice(words)} ."
-
-    documents = {" ".join(sentence() for _ in range(draw.randint(1, 3))) for _ in range(100)}
-    (folder / "corpus.txt").write_text("\n\n".join(sorted(documents)))
-    return folder / "corpus.txt"
+    path = tmp_path_factory.mktemp("corpus") / "corpus.txt"
+    path.write_text("\n\n".join(sorted(set(documents(100, 3)))))
+    return path
 
 
 def planned(bert_folder, corpus, tmp_path, objective="span_corruption", family="t5", **train):
-    data = {"path": str(corpus), "max_tokens": 24, "validation": 0.1, "test": 0.1, "cache": str(tmp_path / "tokens")}
     shape = SHAPE if family in ("t5", "bart") else {key: SHAPE[key] for key in SHAPE if key != "sentinels"}
-    stage = {
-        "name": "lm",
-        "methods": [{"use": "from_scratch", "family": family, **shape}],
-        "train": {**TRAIN, "objective": objective, **train},
-    }
-    values = {"model": str(bert_folder), "task": "denoising", "data": data, "quantize": [], "stages": [stage]}
-    return make_plan(parse({**values, "baselines": False, "cache": {"stages": False}}), "pretraining")
-
-
-def run(plan, folder, should_stop=lambda: False):
-    (folder / "stages").mkdir(parents=True, exist_ok=True)
-    run_stage(plan, plan.stages[0], folder, Ledger(folder / "ledger.jsonl"), should_stop)
-    return folder / plan.stages[0].folder
+    method, train = {"family": family, **shape}, {**TRAIN, "objective": objective, **train}
+    return plan_of(bert_folder, corpus, tmp_path / "tokens", "denoising", method, train, baselines=False)
 
 
 def tuned_values(folder, tmp_path):

@@ -15,8 +15,6 @@ from hypothesis import strategies as some
 import tiny
 from niwaki.core.errors import InputError
 from niwaki.models.forward import NO_LABEL
-from niwaki.tasks import TASKS
-from niwaki.tasks._task import Task
 from niwaki.tasks.classification import Classification
 from niwaki.tasks.glue.cola import Cola
 from niwaki.tasks.glue.mrpc import Mrpc
@@ -236,19 +234,3 @@ def test_predictions_of_a_file_may_be_numbers_or_names():
         and Cola(path="x").scorer.parse_value("7") == "7"
     )
     assert Classification(path="x").scorer.parse_value(1) == "1"
-
-
-def test_the_embedded_task():
-    task = TASKS.load("rotten_tomatoes", Task)()
-    splits = task.splits()
-    assert sum(table.num_rows for table in splits.values()) == 8530
-    assert task.labels == ["negative", "positive"]
-    texts = {name: set(table.column("text").to_pylist()) for name, table in splits.items()}
-    assert not texts["train"] & texts["test"] and not texts["train"] & texts["validation"]
-    share = {name: np.mean([label == "positive" for label in task.gold(table)]) for name, table in splits.items()}
-    assert max(share.values()) - min(share.values()) < 0.01
-
-
-def test_an_embedded_task_takes_no_rows_of_others(rows_csv):
-    with pytest.raises(InputError, match="take task 'classification' for yours"):
-        TASKS.load("rotten_tomatoes", Task)(path=str(rows_csv)).splits()

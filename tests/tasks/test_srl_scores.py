@@ -4,7 +4,6 @@ import pytest
 
 from niwaki.tasks._entity_scores import f1_of, precision_of, recall_of
 from niwaki.tasks._srl_scores import arguments, counts, head_of
-from niwaki.tasks._srl_sentences import plain_label
 
 
 def tags(text):
@@ -78,23 +77,3 @@ def test_heads_are_scored_where_a_tree_is_given():
     assert counts(tags("O O B-ARG0 S-01 B-ARGM-TMP I-ARGM-TMP I-ARGM-TMP"), gold, heads) == (1, 2, 2)
     # nothing is joined: a label at a head word counts by itself, C-X too; the predicate's do not
     assert counts(tags("O O B-ARG0 S-01 B-C-V O B-C-ARG0"), tags("O O B-ARG0 S-01 O O B-C-ARG0"), heads) == (2, 2, 2)
-
-
-@pytest.mark.parametrize(
-    "label, wanted",
-    [
-        ("A0", "ARG0"),
-        ("AM-LOC", "ARGM-LOC"),
-        ("C-A1", "C-ARG1"),
-        ("R-AM-TMP", "R-ARGM-TMP"),
-        ("AA", "ARGA"),
-        ("ARG0", "ARG0"),
-        ("ARGM-LOC", "ARGM-LOC"),
-        ("ARGA", "ARGA"),
-        ("V", "V"),
-        ("Agent", "Agent"),
-        ("AM", "AM"),
-    ],
-)
-def test_labels_of_older_sets_get_their_present_names(label, wanted):
-    assert plain_label(label) == wanted

@@ -126,6 +126,7 @@ class HeadPaths:
     per_token: bool = True  # there are heads with logits for every token
     per_token_inner: bool = False  # these begin with the inner matrix too
     pooling: str = "mean"  # of sentence embeddings, where the checkpoint does not state it
+    embeds: bool = False  # of networks of niwaki's own: there is one without a head, which gives sentence embeddings
     vocabulary: VocabularyPaths | None = None  # None: there is no masked-language-model head
     detector: DetectorPaths | None = None  # None: there is no head that detects replaced tokens
 

@@ -15,12 +15,17 @@ from niwaki.models.model import BLUEPRINT
 from niwaki.models.skeleton import HEADS, build, read_config
 from niwaki.models.ties import unique_tensors
 
+WITHOUT_LABELS = ("likelihood", "reconstruction", "embedding")  # answer types of models that are trained on plain texts
+
 
 def fine_tuned(folder: Path) -> str:
     """Why the model in `folder` is not a plain pretrained encoder; empty where it is one."""
     if (folder / BLUEPRINT).exists():
         return f"niwaki compressed it ({BLUEPRINT})"
     config = read_config(folder)
+    answer = config.get("niwaki_answer")
+    if isinstance(answer, dict) and answer.get("kind") in WITHOUT_LABELS:
+        return ""
     if any(key.startswith("niwaki_") and value for key, value in config.items()):
         return "a niwaki stage saved it"
     names = stored_tensors(folder).tensors.keys() & task_head_tensors(config)

@@ -52,7 +52,8 @@ def build(values: Json) -> Network:
     if (head == CONDITIONAL_GENERATION) != (family.decoder is not None):
         raise InputError(f"config: a model of family '{values['model_type']}' has no head for {head}")
     family.check_config(values)
-    if head == FEATURE_EXTRACTION and (not family.in_transformers or family.decoder is not None):
+    embeds = family.in_transformers or family.head.embeds
+    if head == FEATURE_EXTRACTION and (not embeds or family.decoder is not None):
         raise InputError(
             f"config: a model of family '{values['model_type']}' has no sentence embeddings; take another family"
         )
@@ -81,7 +82,7 @@ def _builder(head: str, model_type: str) -> Callable[..., Network]:
 
     from niwaki.models.networks.bare_encoder import bare_encoder_class
 
-    if head == FEATURE_EXTRACTION:
+    if head == FEATURE_EXTRACTION and family_of(model_type).in_transformers:
         return bare_encoder_class(model_type)._from_config
     paths = family_of(model_type).head.vocabulary
     name = paths.auto_class if head == MASKED_LM and paths is not None else ALL[head]

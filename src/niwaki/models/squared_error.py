@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from niwaki.models.fused.context import Context
+from niwaki.models.fused.library import Context
 
 
 def squared_error(a: Tensor, b: Tensor, real: Tensor) -> Tensor:

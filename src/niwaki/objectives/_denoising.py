@@ -1,7 +1,7 @@
 """Base of objectives of encoder-decoders: texts are read with noise, and what the noise hides or the whole text is generated."""
 
 from dataclasses import replace
-from typing import Protocol, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -40,6 +40,7 @@ class DenoisingSettings(Settings):
 class Denoising(Objective):
     """Noise is drawn anew at each step, from the generator that `batch` gets."""
 
+    reads_any_part: ClassVar[bool] = True
     noise: Noise
     known: NoiseTokens
     start: int

@@ -99,6 +99,7 @@ class Objective(ABC):
     version: ClassVar[int] = 1  # raise it when the same settings give another result; it is part of the stage key
     activations: ClassVar[frozenset[str]] = frozenset()  # that `loss` reads besides logits (models/record.py)
     trains_head: ClassVar[bool] = True  # else a method of the stage must fit the head
+    reads_any_part: ClassVar[bool] = False  # sequences may be cut into several (train/short_sequences.py)
     keeps_last: ClassVar[bool] = False  # scores of different steps cannot be compared, so the last weights are kept
     keeps_helpers: ClassVar[bool] = False  # whether the helpers are part of the result, so that the best are kept too
     helpers: nn.Module | None = None  # modules next to the network, made by `prepare`: a generator, a second head
@@ -121,6 +122,9 @@ class Objective(ABC):
     def features(self, rows: pa.Table, tokenizer: Tokenizer, max_tokens: int | None = None) -> Features:
         """Encoded rows with their targets."""
         return self.task.features(rows, tokenizer, max_tokens)
+
+    def count(self, features: Features) -> None:  # noqa: B027 - most objectives count nothing
+        """Called after `prepare` with the training rows, also when a run resumes: count what the loss or its noise needs."""
 
     def batches(self, features: Features, size: int, seed: int, epoch: int) -> list[np.ndarray]:
         """Row numbers of every batch of an epoch, computed from (seed, epoch). Every epoch has equally many."""

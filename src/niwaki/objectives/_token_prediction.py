@@ -23,6 +23,7 @@ class TokenPrediction(Objective):
     """`batch` sets `predicted`, and `targets` (batch, tokens) to the tokens that are predicted there."""
 
     scoring: ClassVar[Scoring]  # how the trained model scores texts
+    reads_any_part: ClassVar[bool] = True
     directions: ClassVar[int] = 1  # in which the network reads a text to predict a token from what lies there alone
     vocabulary: Vocabulary
 
@@ -34,8 +35,8 @@ class TokenPrediction(Objective):
             )
         if self.task.head.architecture != MASKED_LM:
             raise InputError(
-                f"train.objective: trains encoders, and task '{self.task.name}' encoder-decoders; take task 'language_modeling', "
-                "or 'span_corruption' or 'text_denoising'"
+                f"train.objective: predicts tokens of a text, for which task '{self.task.name}' has no head; take task 'language_modeling', "
+                "or an objective that fits the task"
             )
 
     def prepare(self, model: Model, seed: int = 0) -> None:

@@ -100,7 +100,7 @@ class LanguageModeling(LanguageModelTask):
         return Features(_encoded(found, files.documents(key)), np.broadcast_to(np.int64(NO_LABEL), len(found)))
 
     @cached_property
-    def scorer(self) -> "LikelihoodScorer":
+    def scorer(self) -> Scorer:
         return LikelihoodScorer(self)
 
 

@@ -36,7 +36,7 @@ from niwaki.methods._method import (
     methods_with,
 )
 from niwaki.models.anatomy import reads_one_vector
-from niwaki.models.forward import forward
+from niwaki.models.forward import Batch, forward
 from niwaki.models.model import Model
 from niwaki.objectives._objective import Objective
 from niwaki.train.checkpoints import Checkpoints, TrainerState
@@ -49,6 +49,8 @@ from niwaki.train.precision import autocast
 from niwaki.train.row_gradients import RowGradients
 from niwaki.train.schedules import schedule
 from niwaki.train.settings import TrainSettings
+from niwaki.train.short_sequences import ShortSequences
+from niwaki.train.steps import Steps
 from niwaki.train.trained_share import share_record, trained_and_all
 from niwaki.train.validation import ModelValidation, chance_of, generator_of
 from niwaki.train.weight_averages import averages, put_weights, replaced_weights
@@ -88,6 +90,7 @@ class _Fit:
         self.job = job
         self.accelerator = Accelerator(cpu=not torch.cuda.is_available())
         self.network = job.model.network
+        job.objective.count(job.train.features)
         for method in methods_with(job.methods, AveragesWeights):
             method.track(job.model)
         helpers = {
@@ -117,8 +120,9 @@ class _Fit:
         starts = reads_one_vector(job.model.anatomy) and not self.min_progress
         guards = methods_with(job.methods, KeepsStart) if starts else []
         self.max_chance = min((method.max_chance for method in guards), default=None)
-        self.steps_per_epoch = len(self._epoch(0))
-        self.total = max(1, round(job.settings.epochs * self.steps_per_epoch))
+        self.steps = Steps(self._epoch, job.settings.epochs, job.settings.batch_growth)
+        self.total = self.steps.total
+        self.short = ShortSequences(job.model, job.settings.short_tokens, job.settings.short_share)
         self.log = job.folder / "train.jsonl"
 
     def run(self) -> TrainerState:
@@ -159,11 +163,8 @@ class _Fit:
         whole = max(world, len(batches) // world * world)
         return [batches[number % len(batches)] for number in range(rank, whole, world)]
 
-    def _rows(self) -> np.ndarray:
-        epoch, place = divmod(self.state.step, self.steps_per_epoch)
-        if getattr(self, "_cached_epoch", None) != epoch:
-            self._cached_epoch, self._cached = epoch, self._epoch(epoch)
-        return self._cached[place]
+    def _batch(self, step: int) -> Batch:
+        return self.short.apply(self.job.train.batch(self.steps.rows(step)), step / self.total)
 
     def _step(self) -> float:
         job, step = self.job, self.state.step
@@ -171,7 +172,7 @@ class _Fit:
         seed_torch(derive(job.seed, *place))
         self.modules.train()
         with autocast(job.precision, self.accelerator.device):
-            batch = job.objective.batch(job.train.batch(self._rows()), generator_of(job.seed, *place))
+            batch = job.objective.batch(self._batch(step), generator_of(job.seed, *place))
             outputs = forward(job.model.anatomy, batch, self.student_activations)
             loss = job.objective.loss(outputs, batch)
             for method in methods_with(job.methods, ContributesLoss):
@@ -199,7 +200,7 @@ class _Fit:
                 {
                     "kind": "step",
                     "step": step,
-                    "epoch": round(step / self.steps_per_epoch, 3),
+                    "epoch": round(self.steps.epoch(step), 3),
                     "loss": round(value, 5),
                     "lr": rate,
                 }
@@ -211,7 +212,7 @@ class _Fit:
         left = self.total - self.state.step
         if not self.job.settings.validations:
             return left == 0
-        every = max(1, self.steps_per_epoch // self.job.settings.validations)
+        every = max(1, self.steps.per_epoch // self.job.settings.validations)
         return left % every == 0
 
     def _owes_validation(self) -> bool:
@@ -222,7 +223,7 @@ class _Fit:
         job, state = self.job, self.state
         validation = ModelValidation(job.model, job.validation, job.precision, job.seed)
         score = from_main_process(job.objective.score(validation), self.accelerator.device)
-        epoch = round(state.step / self.steps_per_epoch, 3)
+        epoch = round(self.steps.epoch(state.step), 3)
         self._record({"kind": "validation", "step": state.step, "epoch": epoch, "score": score})
         too_early = (
             state.best_step < self.min_progress * self.total

@@ -20,6 +20,14 @@ class TrainSettings(AutoSettings):
         "linear", "how the learning rate falls after the warm-up; wsd holds it until the last fifth of the steps"
     )
     warmup: float = setting(0.1, "share of all steps in which the learning rate rises; then it decays to 0", ge=0, lt=1)
+    batch_growth: Literal[1, 2, 4, 8, 16, 32] = setting(
+        1,
+        "into how many parts a batch is cut at first, one for each step; parts double in size until half of the rows are read",
+    )
+    short_tokens: int = setting(
+        0, "tokens to which sequences of plain texts are cut at first; 0 cuts none", ge=0, le=100_000
+    )
+    short_share: float = setting(0.9, "share of the steps in which `short_tokens` holds", gt=0, lt=1)
     weight_decay: float = setting(0.01, "weight decay of all matrices, not of norms and biases", ge=0)
     clip: float = setting(1.0, "maximum gradient norm", gt=0)
     dropout: float | None = setting(None, "share of activations dropped; none keeps the model's own value", ge=0, lt=1)

@@ -4,9 +4,8 @@ import pytest
 import torch
 
 import tiny
-from calibrated import CONTEXT
+from calibrated import CONTEXT, distance_to
 from niwaki.core.errors import InputError
-from niwaki.methods._method import Context
 from niwaki.methods.prune.blocks import Blocks
 from niwaki.models.edits.blocks import gone
 
@@ -17,16 +16,7 @@ def test_blocks_without_effect_are_removed_first(over):
     for part, number in (("ffn_out", 1), ("out", 2)):
         model.anatomy.layers[number].part(part).weight.data.zero_()
     before = tiny.logits(model, tiny.batch(model))
-    missed = Context(
-        0,
-        None,
-        None,
-        lambda model, count: [tiny.batch(model)],
-        lambda model, batch: (model.network(**batch.inputs).logits - before).square().mean(),
-        None,
-        list,
-    )
-    pruned = Blocks(keep=0.67, over=over).prepare(model.clone(), missed)
+    pruned = Blocks(keep=0.67, over=over).prepare(model.clone(), distance_to(before))
     assert gone(pruned.anatomy.layers, "ffn") == [1] and gone(pruned.anatomy.layers, "attention") == [2] * (
         "attention" in over
     )

@@ -4,9 +4,8 @@ import pytest
 import torch
 
 import tiny
-from calibrated import CONTEXT
+from calibrated import CONTEXT, distance_to
 from niwaki.methods._layer_choice import loss_after_edit
-from niwaki.methods._method import Context
 from niwaki.methods.prune.layers import Layers
 from niwaki.models.edits.layers import Layers as LayersEdit
 from niwaki.models.edits.share import Share
@@ -29,16 +28,7 @@ def test_layers_without_effect_are_removed_first(family):
     for number in (1, 2):
         silence(model.anatomy.layers[number])
     before = tiny.logits(model, tiny.batch(model))
-    missed = Context(
-        0,
-        None,
-        None,
-        lambda model, count: [tiny.batch(model)],
-        lambda model, batch: (model.network(**batch.inputs).logits - before).square().mean(),
-        None,
-        list,
-    )
-    model = Layers(count=2).prepare(model, missed)
+    model = Layers(count=2).prepare(model, distance_to(before))
     assert len(model.anatomy.layers) == 2
     torch.testing.assert_close(tiny.logits(model, tiny.batch(model)), before, atol=1e-4, rtol=0)
 

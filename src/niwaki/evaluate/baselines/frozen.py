@@ -7,6 +7,7 @@ import numpy as np
 import torch
 
 from niwaki.answers._answer_type import EncodedInputs, chunked
+from niwaki.answers.embedding import normalized
 from niwaki.answers.label import Label
 from niwaki.evaluate.baseline import Baseline, PredictFunction
 from niwaki.evaluate.baselines._dense import Dense
@@ -37,6 +38,9 @@ class Frozen(Baseline):
         if self.task.answer == "tags":
             self.max_rows = MAX_SENTENCES
         encoder = Encoder(self)
+        if self.task.answer == "embedding":
+            self.name = "frozen encoder, mean of its last hidden states"
+            return lambda inputs: normalized(encoder.texts(inputs)).tolist()
         vectors = encoder.words if self.task.answer == "tags" else encoder.texts
         return LinearModel(self.task, self.train(), [Dense(vectors)])
 

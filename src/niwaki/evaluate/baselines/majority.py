@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import ClassVar
 
 import numpy as np
 
@@ -9,10 +10,12 @@ from niwaki.answers._answer_type import Input, Value
 from niwaki.answers.roles import SENSE, split
 from niwaki.answers.tags import OUTSIDE
 from niwaki.evaluate.baseline import Baseline, PredictFunction
+from niwaki.evaluate.baselines._unsupported import NO_VECTORS
 
 
 class Majority(Baseline):
     name = "majority class"
+    unsupported: ClassVar[dict[str, str]] = {"embedding": NO_VECTORS}
 
     def fit(self) -> PredictFunction:
         gold = self.task.gold(self.task.splits()["train"])

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import ClassVar
 
+from niwaki.answers.embedding import normalized
 from niwaki.evaluate.baseline import Baseline, PredictFunction
 from niwaki.evaluate.baselines._dense import Dense
 from niwaki.evaluate.baselines._linear import LinearModel
@@ -32,6 +33,9 @@ class Static(Baseline):
         if self.task.answer == "tags":
             self.max_rows = MAX_SENTENCES
         table = self._table()
+        if self.task.answer == "embedding":
+            self.name = "averaged static vectors"
+            return lambda inputs: normalized(table.mean(inputs)).tolist()
         vectors = table.around if self.task.answer == "tags" else table.mean
         return LinearModel(self.task, self.train(), [Dense(vectors)])
 

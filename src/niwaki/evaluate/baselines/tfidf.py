@@ -11,7 +11,7 @@ from niwaki.evaluate.baselines._linear import LinearModel, Matrix
 from niwaki.evaluate.baselines._nearest import Nearest
 from niwaki.evaluate.baselines._question_features import QuestionFeatures
 from niwaki.evaluate.baselines._spans import SpanModel
-from niwaki.evaluate.baselines._unsupported import NO_LABELS
+from niwaki.evaluate.baselines._unsupported import NO_LABELS, NO_VECTORS
 from niwaki.evaluate.baselines._word_features import WordFeatures
 
 MAX_PREDICATES = 3000  # rows for roles: a linear model for each of a hundred tags
@@ -20,7 +20,7 @@ MAX_WEIGHTS = 50_000_000  # words × labels of a model
 
 class TfIdf(Baseline):
     name = "TF-IDF + linear SVM"
-    unsupported: ClassVar[dict[str, str]] = {"senses": NO_LABELS}
+    unsupported: ClassVar[dict[str, str]] = {"senses": NO_LABELS, "embedding": NO_VECTORS}
 
     def fit(self) -> PredictFunction:
         train = self.train()

@@ -37,7 +37,8 @@ HEAD_KEYS = ("id2label", "label2id", "problem_type", "niwaki_answer")  # of the 
 class FromScratch(Method, Reshapes):
     family: str = setting(
         "bert",
-        "model family, e.g. bert, albert, electra, distilbert or gpt2; lstm_lm or bilstm_lm; t5 or bart for an encoder-decoder",
+        "model family, e.g. bert, albert, electra, distilbert or gpt2; lstm_lm or bilstm_lm; averaging for word vectors; t5 or bart for an "
+        "encoder-decoder",
     )
     layers: int = setting(6, "layers", ge=1, le=200)
     hidden_size: int = setting(256, "hidden size", ge=1, le=65_536)
@@ -161,9 +162,9 @@ class FromScratch(Method, Reshapes):
 
 
 def is_usable(family: type[Family]) -> bool:
-    """Networks whose positions do not depend on the id of the padding token, which is 0 here: with attention, or language models; of
-    encoder-decoders those that are pretrained as a whole."""
-    reads = family.layer is not None or family.head.vocabulary is not None
+    """Networks whose positions do not depend on the id of the padding token, which is 0 here: with attention, language models, or tables of
+    word vectors; of encoder-decoders those that are pretrained as a whole."""
+    reads = family.layer is not None or family.head.vocabulary is not None or family.head.embeds
     pretrained = family.decoder is None or family.decoder.has_own_tokenizer
     return pretrained and reads and not family.inputs.skipped_positions
 

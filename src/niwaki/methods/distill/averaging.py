@@ -9,10 +9,7 @@ weights as in Arora, Liang, Ma 2017, A Simple but Tough-to-Beat Baseline for Sen
 Cost: the teacher reads every token of the vocabulary once; the tokenizer reads the stage's texts.
 """
 
-from collections.abc import Mapping
-
 import torch
-from torch import Tensor
 
 from niwaki.core.errors import InputError
 from niwaki.core.json_types import Json
@@ -21,9 +18,8 @@ from niwaki.methods._method import Context
 from niwaki.methods.distill._network import NetworkStudent
 from niwaki.models.anatomy import Network
 from niwaki.models.model import Model
+from niwaki.models.networks.averaging import frequency_weights
 from niwaki.tokenization.trimming import token_counts
-
-FREQUENT = 1e-3  # relative frequency at which a token weighs half as much as a rare one
 
 
 class Averaging(NetworkStudent):
@@ -49,14 +45,6 @@ class Averaging(NetworkStudent):
         return super().config(model, *sizes, **more)
 
     def begin(self, network: Network, model: Model, context: Context) -> None:
-        counts = token_counts(model.tokenizer.backend_tokenizer, context.texts())
-        network.body.embeddings.token_weights.weight.data.copy_(
-            first_weights(counts, network.config.vocab_size)[:, None]
-        )
-
-
-def first_weights(counts: Mapping[int, int], vocabulary_size: int) -> Tensor:
-    """log(a / (a + frequency)) for each token, where a is FREQUENT and unused tokens have frequency 0."""
-    shares = torch.tensor([counts.get(number, 0) for number in range(vocabulary_size)], dtype=torch.float64)
-    shares = shares / max(1, sum(counts.values()))
-    return (FREQUENT / (FREQUENT + shares)).log().float()
+        found = token_counts(model.tokenizer.backend_tokenizer, context.texts())
+        counts = torch.tensor([found.get(number, 0) for number in range(network.config.vocab_size)])
+        network.body.embeddings.token_weights.weight.data.copy_(frequency_weights(counts)[:, None])

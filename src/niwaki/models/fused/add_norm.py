@@ -4,8 +4,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from niwaki.models.fused.context import Context
-from niwaki.models.fused.library import Dropout, Norm, draw_dropout, is_plain, run, usable
+from niwaki.models.fused.library import Context, Dropout, Norm, draw_dropout, is_plain, run, usable
 
 
 def fits(mixed: Tensor, rows: Tensor, norm: nn.Module) -> bool:

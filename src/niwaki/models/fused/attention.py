@@ -4,8 +4,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from niwaki.models.fused.context import Context
-from niwaki.models.fused.library import LANES, Attention, Dropout, draw_dropout, run, scratch, usable
+from niwaki.models.fused.library import LANES, Attention, Context, Dropout, draw_dropout, run, scratch, usable
 
 
 def fits(query: Tensor, head_size: int) -> bool:

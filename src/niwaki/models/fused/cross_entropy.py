@@ -4,8 +4,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from niwaki.models.fused.context import Context
-from niwaki.models.fused.library import CrossEntropy, run, usable
+from niwaki.models.fused.library import Context, CrossEntropy, run, usable
 
 
 def fits(logits: Tensor) -> bool:

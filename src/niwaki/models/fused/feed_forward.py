@@ -5,8 +5,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from niwaki.models.fused import linear
-from niwaki.models.fused.context import Context
-from niwaki.models.fused.library import GELU, GELU_TANH, TIMES_SLOPE
+from niwaki.models.fused.library import GELU, GELU_TANH, TIMES_SLOPE, Context
 from niwaki.models.fused.products import multiply, multiply_back, weight_gradient
 
 

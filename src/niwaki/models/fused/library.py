@@ -5,7 +5,7 @@ import threading
 from ctypes import Structure, c_float, c_int32, c_int64, c_uint32, c_void_p
 from functools import cache
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -16,6 +16,16 @@ NOTHING, GELU, TIMES_SLOPE, GELU_TANH = range(4)  # as in product.h
 
 class Dropout(Structure):
     _fields_: ClassVar = [("seed", c_uint32), ("salt", c_uint32), ("limit", c_uint32), ("scale", c_float)]
+
+
+class Context(Protocol):
+    """What torch hands to the passes of an autograd function."""
+
+    saved_tensors: tuple[Tensor, ...]
+    needs_input_grad: tuple[bool, ...]
+    settings: tuple[int, float, Dropout]  # head size (of attention), scale or epsilon, dropout
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None: ...
 
 
 class Weights(Structure):

@@ -6,8 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from niwaki.models.fused.context import Context
-from niwaki.models.fused.library import is_plain, usable
+from niwaki.models.fused.library import Context, is_plain, usable
 from niwaki.models.fused.products import multiply, multiply_back, weight_gradient
 
 

@@ -4,8 +4,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
-from niwaki.models.fused.context import Context
-from niwaki.models.fused.library import PreNorm, draw_dropout, is_plain, run, usable
+from niwaki.models.fused.library import Context, PreNorm, draw_dropout, is_plain, run, usable
 
 
 def fits(rows: Tensor, norm: nn.Module) -> bool:

@@ -152,4 +152,5 @@ def register_networks(config: type[AttentionFreeConfig], *networks: type[Attenti
     AutoConfig.register(config.model_type, config, exist_ok=True)
     for network in networks:
         head = network.__name__.rpartition("For")[2]
-        getattr(transformers, f"AutoModelFor{head}").register(config, network, exist_ok=True)
+        auto_class = "AutoModel" if head == "FeatureExtraction" else f"AutoModelFor{head}"
+        getattr(transformers, auto_class).register(config, network, exist_ok=True)

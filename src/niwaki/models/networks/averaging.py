@@ -5,7 +5,9 @@ from torch import Tensor, nn
 from transformers import PretrainedConfig
 
 from niwaki.models.networks.attention_free import AttentionFreeConfig, AttentionFreeModel, Body, ForTexts
-from niwaki.models.networks.texts import later, mean, shares
+from niwaki.models.networks.texts import later, mean, shares, texts_of
+
+FREQUENT = 1e-3  # relative frequency at which a token weighs half as much as a rare one
 
 
 class AveragingConfig(AttentionFreeConfig):
@@ -62,4 +64,33 @@ class Averaging(AttentionFreeModel):
 
 
 class AveragingForSequenceClassification(Averaging, ForTexts):
-    """The only head: a mean has no states for single tokens."""
+    """The only head for tasks: a mean has no states for single tokens."""
+
+
+class AveragingForFeatureExtraction(Averaging):
+    """No head: the embedding of a text is its weighted mean."""
+
+    dense = None  # of sentence-transformers' networks
+
+    def add_head(self) -> None:
+        self.hidden = nn.ModuleList()
+
+    def answer(self, states: Tensor, ids: Tensor, mask: Tensor, predicted: Tensor | None = None) -> Tensor:
+        texts = texts_of(ids, mask, self.config.sep_token_id, 1)
+        return self.body.pool(states, ids, texts)[:, 0]
+
+    @torch.no_grad()
+    def _init_weights(self, module: object) -> None:
+        """Token vectors begin small, as in word2vec, so that no direction is preferred; all tokens weigh the same."""
+        super()._init_weights(module)
+        if isinstance(module, nn.Embedding):
+            bound = 0.5 / module.embedding_dim
+            nn.init.uniform_(module.weight, -bound, bound)
+            if module.embedding_dim == 1:
+                nn.init.zeros_(module.weight)
+
+
+def frequency_weights(counts: Tensor) -> Tensor:
+    """The logarithms of a / (a + frequency) for counts of all tokens (vocabulary,), where a is FREQUENT (Arora et al. 2017)."""
+    shares = counts.double() / counts.sum().clamp(min=1)
+    return (FREQUENT / (FREQUENT + shares)).log().float()

@@ -12,6 +12,8 @@ from niwaki.methods._method import Bakes, Context, Reshapes, methods_with
 from niwaki.models.features import Features
 from niwaki.models.forward import Batch, Outputs, forward
 from niwaki.models.model import Model
+from niwaki.objectives._factory import make_objective
+from niwaki.objectives._objective import Objective
 from niwaki.run.steps.job import CPU, StageJob
 from niwaki.run.steps.load import load_stage_model
 from niwaki.run.steps.training_data import TrainingData
@@ -20,14 +22,11 @@ from niwaki.train.collator import Collator, encode_rows
 from niwaki.train.infer import evaluating
 from niwaki.train.loop import Job, fit
 from niwaki.train.precision import autocast
-from niwaki.train.validation import ModelValidation
+from niwaki.train.validation import ModelValidation, generator_of
 
 
 def method_context(job: StageJob, data: TrainingData, teacher_model: Model | None) -> Context:
     """What the stage's methods may read while they prepare the model; teacher outputs are added before training."""
-
-    def loss(model: Model, batch: Batch) -> Tensor:
-        return job.objective.loss(forward(model.anatomy, batch), batch)
 
     @torch.no_grad()
     def outputs(model: Model, batch: Batch, activations: frozenset[str]) -> Outputs:
@@ -39,7 +38,7 @@ def method_context(job: StageJob, data: TrainingData, teacher_model: Model | Non
         teacher=None,
         teacher_model=teacher_model,
         calibration=data.calibration,
-        loss=loss,
+        loss=calibration_loss(job),
         soft_loss=job.objective.soft_loss,
         texts=data.texts,
         stage_model=lambda stage: load_stage_model(job, stage),
@@ -47,6 +46,30 @@ def method_context(job: StageJob, data: TrainingData, teacher_model: Model | Non
         outputs=outputs,
         score=partial(validation_score, job),
     )
+
+
+def calibration_loss(job: StageJob) -> Callable[[Model, Batch], Tensor]:
+    """The objective's loss on a batch as in training, with masks or noise that are always the same for a batch. An objective that
+    reads the model reads a copy, which methods do not change."""
+
+    ready: list[Objective] = []  # made for the first model; those that follow have its vocabulary
+
+    def loss(model: Model, batch: Batch) -> Tensor:
+        if not ready:
+            ready.append(_prepared_copy(job, model))
+        objective = ready[0]
+        batch = objective.batch(batch, generator_of(job.seed, "calibration", int(batch.rows[0])))
+        return objective.loss(forward(model.anatomy, batch, objective.activations), batch)
+
+    return loss
+
+
+def _prepared_copy(job: StageJob, model: Model) -> Objective:
+    if job.stage.spec.train is None or type(job.objective).prepare is Objective.prepare:
+        return job.objective
+    objective = make_objective(job.stage.spec.train.objective, job.task)
+    objective.prepare(model.clone(), derive(job.seed, "objective"))
+    return objective
 
 
 def validation_score(job: StageJob, model: Model) -> float:

@@ -10,6 +10,7 @@ from niwaki.objectives._factory import make_objective, objective_name
 from niwaki.objectives._objective import Objective
 from niwaki.run.validation.draft import Draft, ResolvedStage
 from niwaki.tasks._task import Task
+from niwaki.train.settings import TrainSettings
 
 
 def check(draft: Draft, problems: Problems) -> None:
@@ -18,6 +19,7 @@ def check(draft: Draft, problems: Problems) -> None:
             if stage.spec.train:
                 with problems.collecting(f"stage '{stage.name}': "):
                     _check_head(stage, stage.spec.train.objective, draft.task)
+                    _check_short(stage.spec.train, draft.task)
                     _check_soft_loss(stage.spec.train.objective, draft.task, stage.methods)
 
 
@@ -34,6 +36,13 @@ def _check_head(stage: ResolvedStage, given: str | Json, task: Task) -> None:
         raise InputError(
             f"train.objective: '{name}' trains a {head.architecture} head with {len(head.labels)} outputs, and task '{task.name}' "
             f"needs {task.head.architecture} with {len(task.head.labels)}; choose another objective"
+        )
+
+
+def _check_short(train: TrainSettings, task: Task) -> None:
+    if train.short_tokens and not make_objective(train.objective, task).reads_any_part:
+        raise InputError(
+            f"train.short_tokens: cuts sequences, and objective '{objective_name(train.objective)}' reads them whole; leave it out"
         )
 
 

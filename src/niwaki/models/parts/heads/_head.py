@@ -104,7 +104,10 @@ def activation_of(network: Network, name: str) -> Callable[[Tensor], Tensor]:
 def inner_norms(head: TaskHead) -> tuple[str, ...]:
     """Norms behind the inner matrices, in families whose heads have one."""
     paths = getattr(head, "paths", None)  # a head that was put in has none
-    return (paths.norm,) if paths is not None and paths.norm and head.inner else ()
+    if paths is None or not head.inner:
+        return ()
+    norm = paths.vocabulary.norm if head.architecture == "MaskedLM" else paths.norm
+    return (norm,) if norm else ()
 
 
 def transform(head: TaskHead, rows: Tensor) -> Tensor:

@@ -9,6 +9,7 @@ from niwaki.models.sentence_modules import Pooling, pooling_of_network
 
 class NoHead(TaskHead):
     architecture = "FeatureExtraction"
+    auto_class = "AutoModel"
     outputs = ("sentence_embedding", "last_hidden_state")
 
     @property

@@ -9,6 +9,7 @@ import torch
 from torch.nn import functional
 
 import tiny
+from models.networks.test_lstm import by_torch_one_way
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.forward import forward
 from niwaki.models.head import Head
@@ -16,8 +17,6 @@ from niwaki.models.model import load_folder
 from niwaki.models.networks.lstm_lm import LockedDropout, WordDropout
 from niwaki.objectives._factory import make_objective
 from niwaki.tasks.language_modeling import LanguageModeling
-
-from .test_bilstm import by_torch_one_way
 
 
 def prepared(objective, family):

@@ -7,6 +7,7 @@ import torch
 
 import tiny
 from niwaki.core.errors import InputError
+from niwaki.models.networks.averaging import frequency_weights
 from niwaki.models.skeleton import build
 
 
@@ -98,3 +99,9 @@ def test_tokens_cannot_be_answered_for():
     for head in ("TokenClassification", "QuestionAnswering"):
         with pytest.raises(InputError, match=f"answers for whole texts, not for tokens .{head}."):
             tiny.model("averaging", head=head)
+
+
+def test_initial_weights_from_frequencies():
+    """A token with a relative frequency of FREQUENT, 1 of 1000, has half the weight of an unused one."""
+    found = frequency_weights(torch.tensor([0, 1, 999, 0])).exp()
+    torch.testing.assert_close(found, torch.tensor([1.0, 0.5, 1 / 1000, 1.0]), atol=1e-6, rtol=1e-3)

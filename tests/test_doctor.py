@@ -14,7 +14,7 @@ from niwaki import doctor
 from niwaki.cli._app import run
 from niwaki.core.errors import InputError
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 HEAVY = {"torch", "transformers", "numpy", "pyarrow", "sklearn", "scipy", "onnxruntime", "onnx", "accelerate"}
 
 

@@ -1,0 +1,119 @@
+"""Programs of encoders: which tensors they name, and which networks are rejected with what to use instead."""
+
+import pytest
+from torch import nn
+
+import tiny
+from niwaki.core.errors import InputError
+from niwaki.engines.native.translate import activation_of, translate
+from niwaki.models.edits.blocks import Blocks
+from niwaki.models.edits.heads import Heads
+from niwaki.models.edits.int8 import Int8
+from niwaki.models.edits.low_bit import LowBit
+from niwaki.models.edits.narrow import Narrow
+from niwaki.models.edits.share import Share
+from niwaki.models.ties import unique_tensors
+from seq2seq import seq2seq_model
+
+
+def program(family: str = "bert", *edits, **more):
+    model = tiny.model(family, **more)
+    for edit in edits:
+        model.apply_edit(edit)
+    return model, translate(model.network, model.anatomy)
+
+
+def names_in(value) -> set[str]:
+    """All texts of a program that name tensors."""
+    if isinstance(value, dict):
+        return {name for inner in value.values() for name in names_in(inner)}
+    if isinstance(value, list):
+        return {name for inner in value for name in names_in(inner)}
+    return {value} if isinstance(value, str) and "." in value else set()
+
+
+@pytest.mark.parametrize("family", tiny.NATIVE)
+@pytest.mark.parametrize("edits", [(), (Int8(),)], ids=["floats", "int8"])
+def test_every_tensor_that_is_read_is_named_once_stored(family, edits):
+    model, found = program(family, *edits)
+    stored = set(unique_tensors(model.network))
+    named = names_in(found.model_dump())
+    assert named <= stored
+    unread = {name for name in stored - named if "relative_attention_bias" not in name}
+    assert not {name for name in unread if ".layer" in name and "rotary" not in name}, unread
+
+
+def test_the_shape_of_a_layer():
+    _, found = program("bert", Heads(keep=[3, 1, 2]))
+    assert [(layer.attention.heads, layer.attention.head_size) for layer in found.layers] == [(3, 8), (1, 8), (2, 8)]
+    assert found.order == [0, 1, 2] and found.layers[0].ffn.activation == "gelu"
+    assert found.layers[1].attended.epsilon == pytest.approx(1e-12) and found.pooling == "cls"
+    assert found.head_activation == "tanh" and len(found.head) == 2 and not found.per_token
+
+
+def test_positions_start_where_the_family_says():
+    assert program("bert")[1].first_position == 0 and program("roberta")[1].first_position == 2
+    assert program("bert")[1].reads_types and program("distilbert")[1].types is None
+
+
+def test_a_layer_that_is_run_often_is_stored_once():
+    _, found = program("albert")
+    assert len(found.layers) == 1 and found.order == [0, 0, 0] and found.project is not None
+
+
+def test_shared_matrices_have_the_same_name():
+    _, found = program("bert", Share(of=[0, 0, 2]))
+    first, second, third = (layer.ffn.up[0].weight.weight for layer in found.layers)
+    assert first == second != third
+
+
+def test_removed_blocks_leave_a_bias():
+    _, found = program("bert", Blocks(attention=[1], ffn=[2]))
+    assert found.layers[1].attention is None and found.layers[1].attention_bias.endswith("output.dense.bias")
+    assert found.layers[2].ffn is None and found.layers[2].ffn_bias is not None
+
+
+def test_packed_and_factorized_matrices_keep_their_storage():
+    _, found = program("bert", Narrow(width=6), LowBit(base=16, group=16))
+    kinds = {type(layer.ffn.up[0].weight).__name__ for layer in found.layers}
+    assert kinds == {"LowBit"} and found.widen is not None
+    _, packed = program("bert", Int8())
+    assert packed.layers[0].attention.query[0].weight.transposed and not packed.tokens.transposed
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: seq2seq_model("bert"), "generates text token by token"),
+        (lambda: tiny.model("bilstm"), "runs encoders with attention, which 'bilstm' does not have"),
+        (lambda: tiny.model("llama"), "its attention reads whole texts, and this network is causal; use onnx"),
+        (lambda: tiny.model("deberta_v2"), "has no translation; use engine 'onnx'"),
+        (lambda: tiny.model("modernbert"), "has no translation; use engine 'onnx'"),
+    ],
+)
+def test_networks_without_a_translation_are_rejected(build, message):
+    model = build()
+    with pytest.raises(InputError, match=message):
+        translate(model.network, model.anatomy)
+
+
+def test_unknown_modules_are_named_by_their_path():
+    model = tiny.model("bert", layers=1)
+
+    class Odd(nn.Linear):
+        pass
+
+    class Strange(nn.Module):
+        in_features = out_features = 32
+
+    model.anatomy.layers[0].replace("key", Odd(32, 32))
+    assert translate(model.network, model.anatomy)  # still a linear layer
+    model.anatomy.layers[0].replace("key", Strange())
+    with pytest.raises(InputError, match=r"native engine: .*attention.self.key"):
+        translate(model.network, model.anatomy)
+
+
+def test_activations_are_named_as_the_kernels_name_them():
+    assert activation_of(nn.ReLU()) == "relu" and activation_of(nn.Tanh()) == "tanh"
+    with pytest.raises(InputError, match=r"^native engine: it does not have the activation Softplus$"):
+        activation_of(nn.Softplus())
