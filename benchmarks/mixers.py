@@ -1,7 +1,7 @@
 """Time of encoders with cheaper attention by length of the text: `python benchmarks/mixers.py [laps]` (5).
 
 A BERT of 6 layers with a hidden size of 384 and random weights, 4,096 positions, in ONNX Runtime with one thread: plain attention, windows of 64
-tokens, and Fourier mixing in the first four layers or in all. Laps are interleaved and every lap runs each model once at each length, with about 4,096
+tokens, linear attention, Fourier mixing in the first four layers or in all, and tokens dropped until 30 % are left. Laps are interleaved and every lap runs each model once at each length, with about 4,096
 tokens a call; a figure is the median over laps. Appends to results/mixers.jsonl.
 """
 
@@ -23,6 +23,8 @@ from niwaki.engines.export import write_graph
 from niwaki.engines.runtimes.onnx import Onnx
 from niwaki.methods._method import Method, Reshapes
 from niwaki.methods.convert.fourier import Fourier
+from niwaki.methods.convert.linear_attention import LinearAttention
+from niwaki.methods.convert.token_dropping import TokenDropping
 from niwaki.methods.convert.window import Window
 from niwaki.models.model import Model
 
@@ -32,8 +34,10 @@ SHAPE = {"hidden_size": 384, "num_attention_heads": 12, "intermediate_size": 153
 METHODS: dict[str, Reshapes | None] = {
     "attention": None,
     "window 64": Window(window=64),
+    "linear attention": LinearAttention(),
     "fourier 4 of 6": Fourier(attention_layers=2),
     "fourier": Fourier(attention_layers=0),
+    "token dropping": TokenDropping(),
 }
 
 

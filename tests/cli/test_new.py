@@ -22,6 +22,7 @@ ENTRIES = [
     ("edit", "lose_bias", "models/edits", []),
     ("mixer", "mean_mixer", "models/parts/mixers", []),
     ("feed_forward", "gated_unit", "models/parts/feed_forwards", []),
+    ("reduction", "half_text", "models/parts/reductions", []),
     ("head", "wide_head", "models/parts/heads", []),
     ("recipe", "tiny-4", "recipes", []),
 ]
@@ -35,6 +36,7 @@ LISTED = {
     "edit": "edits",
     "mixer": "mixers",
     "feed_forward": "feed_forwards",
+    "reduction": "reductions",
     "head": "heads",
     "recipe": "recipes",
 }
@@ -111,7 +113,7 @@ def test_generated_files_pass_ruff(checkout):
         for path in [*checkout.glob("src/**/*.py"), *checkout.glob("tests/**/*.py")]
         if path.stem.removeprefix("test_").replace("_4", "-4") in NAMES
     ]
-    assert len(new) == 21
+    assert len(new) == 2 * len(ENTRIES) - 1  # a recipe is no Python file
     assert python(checkout, "-m", "ruff", "check", *new).returncode == 0
     done = python(checkout, "-m", "ruff", "format", "--check", *new)
     assert done.returncode == 0, done.stdout

@@ -80,7 +80,7 @@ DAMAGE = [
     missing_manifest,
     empty_manifest,
 ]
-VERBS = ["report", "predict", "eval", "show", "bench", "export", "cascade", "show sensitivity"]
+VERBS = ["report", "predict", "eval", "show", "bench", "export", "cascade", "show sensitivity", "show cost"]
 
 
 def arguments(verb: str, run: Path, rows: Path) -> list[str]:
@@ -92,6 +92,7 @@ def arguments(verb: str, run: Path, rows: Path) -> list[str]:
     more |= {
         "cascade": ["--data", str(rows), "--out", str(run.parent / "out")],
         "show sensitivity": ["--data", str(rows)],
+        "show cost": ["--lengths", "8", "--no-compare"],
     }
     return [*verb.split(), str(run), *more.get(verb, [])]
 

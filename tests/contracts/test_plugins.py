@@ -20,6 +20,7 @@ ENTRIES = {
     "edit": "lose_bias",
     "mixer": "mean_mixer",
     "feed_forward": "gated_unit",
+    "reduction": "half_text",
     "head": "linear_head",
     "task": "good_or_bad",
     "objective": "noisy",
@@ -52,6 +53,7 @@ PREPARE = """
         model.apply_edit(LoseBias(layers=[0]))
         model.apply_edit(ReplacePart(slot="mixer", part="mean_mixer", layers=[1]))
         model.apply_edit(ReplacePart(slot="feed_forward", part="gated_unit", layers=[1], settings={"ffn_size": 8}))
+        model.apply_edit(ReplacePart(slot="reduction", part="half_text", layers=[0]))
         model.apply_edit(ReplacePart(slot="head", part="linear_head"))
         return model
 """

@@ -8,6 +8,7 @@ from niwaki.api.aligning import align, word_vectors
 from niwaki.api.benchmarking import bench
 from niwaki.api.cascading import cascade
 from niwaki.api.compressing import compress
+from niwaki.api.costs import cost
 from niwaki.api.distilling import distill
 from niwaki.api.evaluation import evaluate
 from niwaki.api.exporting import export, write_peft
@@ -31,6 +32,7 @@ __all__ = [
     "cascade",
     "check",
     "compress",
+    "cost",
     "distill",
     "evaluate",
     "export",

@@ -132,7 +132,8 @@ class Anatomy:
 
     @property
     def max_tokens(self) -> int:
-        return self.inputs.max_tokens
+        limits = (layer.mixer.max_tokens for layer in self.layers)
+        return min([self.inputs.max_tokens, *(limit for limit in limits if limit)])
 
     def require_layers(self, what: str) -> None:
         """Rejects networks without attention layers, in the name of what needs them."""

@@ -19,23 +19,37 @@ def attend(
     dropout: Callable[[Tensor], Tensor],
     relative: Tensor | None = None,
     prefix: Prefix | None = None,
+    received: list[Tensor] | None = None,
+    real: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Attention of queries (batch, heads, rows, head size) over keys and values (batch, heads, tokens, head size).
 
     Gives the mixed values (batch, rows, heads × head size) and the scaled scores (batch, heads, rows, tokens) with `relative`, before
-    `bias` is added. A prefix, of which `bias` hides nothing, is read besides. Plain products: for short sequences the backward pass of
+    `bias` is added. A prefix, of which `bias` hides nothing, is read besides. Where `received` is a list, it gets what each token receives from
+    all heads and the `real` queries (batch, rows): (batch, tokens). Plain products: for short sequences the backward pass of
     torch's fused attention takes a third of a training step on a CPU (benchmarks/training.py)."""
     scores = query @ key.transpose(-1, -2) * scale
     scores = scores if relative is None else scores + relative
     biased = scores if bias is None else scores + bias
     if prefix is None:
         weights = torch.softmax(biased, dim=-1)  # torch adds bf16 up in fp32
+        if received is not None:
+            received.append(_received(weights, real))
         return (dropout(weights) @ value).transpose(1, 2).flatten(2), scores
     first, mixed = (split_heads(one[None].to(query.dtype), query.shape[-1]) for one in (prefix.keys, prefix.values))
-    weights = dropout(torch.softmax(torch.cat([query @ first.transpose(-1, -2) * scale, biased], dim=-1), dim=-1))
+    weights = torch.softmax(torch.cat([query @ first.transpose(-1, -2) * scale, biased], dim=-1), dim=-1)
     count = first.shape[2]
+    if received is not None:
+        received.append(_received(weights[..., count:], real))
+    weights = dropout(weights)
     both = weights[..., :count] @ mixed + weights[..., count:] @ value
     return both.transpose(1, 2).flatten(2), scores
+
+
+def _received(weights: Tensor, real: Tensor | None) -> Tensor:
+    """(batch, heads, rows, tokens) to (batch, tokens): the sum over heads and real rows."""
+    heads = weights.detach().float().sum(dim=1)
+    return heads.sum(dim=1) if real is None else (real[:, None].to(heads.dtype) @ heads)[:, 0]
 
 
 def split_heads(x: Tensor, head_size: int) -> Tensor:

@@ -21,10 +21,10 @@ class BottleneckLayer(Layer):
         """The one of hidden states; the others are narrower."""
         return [f"{OUTPUT}.LayerNorm"]
 
-    def run(self, rows: Tensor, layout: Layout, every: bool, record: Record) -> Tensor:
+    def run(self, rows: Tensor, layout: Layout, every: bool, record: Record) -> tuple[Tensor, Layout]:
         wanted = rows if every else layout.first(rows)
         mixed = (self.mixer.forward if every else self.mixer.forward_first)(rows, layout, record)
         narrow = merged(self, self.part(BOTTLENECK)(wanted), mixed, "out_dropout", "attention_norm")
         for block in self.module.get_submodule("ffn").children():
             narrow = block(narrow)
-        return self.part(OUTPUT)(self.feed(narrow, layout, record), wanted)
+        return self.part(OUTPUT)(self.feed(narrow, layout, record), wanted), layout

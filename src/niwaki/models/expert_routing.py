@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from niwaki.models.layout import gather_rows
+from niwaki.models.row_places import gather_rows
 
 SMALLEST = 1e-9  # probability by which a weight may be divided
 Expert = Callable[[Tensor], Tensor]

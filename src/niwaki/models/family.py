@@ -178,9 +178,16 @@ class RelativeBias:
 
     table: ClassVar[str]  # (rows, heads), relative to the body
 
+    def at(self, trunk: Network, distances: "Tensor") -> "Tensor":
+        """For distances from query to key, of any shape (…): (…, heads)."""
+        raise NotImplementedError
+
     def bias(self, trunk: Network, hidden: "Tensor") -> "Tensor":
         """For hidden states (batch, tokens, hidden): (1, heads, tokens, tokens)."""
-        raise NotImplementedError
+        import torch
+
+        places = torch.arange(hidden.shape[1], device=hidden.device)
+        return self.at(trunk, places[None, :] - places[:, None]).permute(2, 0, 1)[None]
 
     def rows(self, trunk: Network, longest: int) -> list[int]:
         """Which row of the table belongs to each distance, from -longest + 1 to longest - 1."""

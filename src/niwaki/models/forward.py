@@ -9,6 +9,7 @@ padded in exported graphs. Callers name the activations they need; parts put the
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 import torch
@@ -17,7 +18,7 @@ from torch import Tensor
 from niwaki.answers._beam_search import START
 from niwaki.core.errors import InputError
 from niwaki.models.family import final_norm
-from niwaki.models.layer import Layer, normed
+from niwaki.models.layer import Layer, normed, reduction_of
 from niwaki.models.layout import Layout, Packed, Padded
 from niwaki.models.pairs import split_pairs
 from niwaki.models.prefix import behind_prefix
@@ -141,12 +142,19 @@ def from_embedded(
     every = head.per_token or head.pools or bool(record.keys() - {ROUTING})
     if head.mixes:
         record = {HIDDEN: [], **record}
-    rows = _encode(anatomy, hidden, layout, every, record)
+    rows, layout = _encode(anatomy, hidden, layout, every, record)
     if head.mixes:
         rows = layout.pack(head.mix(record[HIDDEN]))
     if FINAL in record:
         record[FINAL].append(layout.unpack(rows))
-    count = anatomy.inputs.prompt_tokens
+    return head_logits(anatomy, rows, layout, every, record, predicted)
+
+
+def head_logits(
+    anatomy: "Anatomy", rows: Tensor, layout: Layout, every: bool, record: Record, predicted: Tensor | None = None
+) -> Tensor:
+    """The last layer's rows to logits. `every`: they are those of all tokens, else of the first of each sequence."""
+    head, count = anatomy.head, anatomy.inputs.prompt_tokens
     if predicted is not None:
         return without_prompt(count, head.forward(layout.pick(rows, predicted)), record, False)
     if head.per_token:
@@ -163,9 +171,10 @@ def encode_packed(
     anatomy: "Anatomy", inputs: Mapping[str, Tensor], record: Record, finish: Callable[[Tensor], Tensor]
 ) -> Tensor:
     """What `finish` makes of the last layer's rows, as (batch, tokens, hidden); computed on real tokens only."""
-    layout = Packed(anatomy.inputs.mask(inputs))
+    layout: Layout = Packed(anatomy.inputs.mask(inputs))
     layout.types = read_types(anatomy, inputs)
-    return layout.unpack(finish(_encode(anatomy, anatomy.inputs.forward(inputs), layout, True, record)))
+    rows, layout = _encode(anatomy, anatomy.inputs.forward(inputs), layout, True, record)
+    return layout.unpack(finish(rows))
 
 
 def layer_range(
@@ -175,8 +184,8 @@ def layer_range(
     of all tokens (`every`), or of the first alone."""
     layers, layout = anatomy.layers, Padded(anatomy.inputs.mask(inputs), hidden)
     layout.types = read_types(anatomy, inputs)
-    layout.position_bias = position_bias(anatomy, hidden)
-    rows = run_layers([layers[number] for number in anatomy.order[first:last]], hidden, layout, every, {})
+    set_position_bias(anatomy, hidden, layout)
+    rows, _ = run_layers([layers[number] for number in anatomy.order[first:last]], hidden, layout, every, {})
     return with_final_norm(anatomy, rows, layout, {}) if last == len(anatomy.order) else rows
 
 
@@ -193,16 +202,18 @@ def run_layer_range(
     return (logits, left) if last < len(anatomy.order) else logits
 
 
-def run_layers(layers: Sequence[Layer], rows: Tensor, layout: Layout, every: bool, record: Record) -> Tensor:
-    """Rows through the layers in turn. Behind the last one come the rows of all tokens (`every`), or of the first token of
-    each sequence."""
+def run_layers(
+    layers: Sequence[Layer], rows: Tensor, layout: Layout, every: bool, record: Record
+) -> tuple[Tensor, Layout]:
+    """Rows through the layers in turn, and their layout, which is another one where layers shorten texts. Behind the last layer come the
+    rows of all tokens (`every`), or of the first token of each sequence."""
     dtype, rows = rows.dtype, in_working_type(layers, rows)
     for number, layer in enumerate(layers):
         _check_records(layer, number, record)
-        rows = layer.run(rows, layout, every or number < len(layers) - 1, record)
+        rows, layout = layer.run(rows, layout, every or number < len(layers) - 1, record)
         if HIDDEN in record:
             record[HIDDEN].append(layout.unpack(rows).to(dtype))
-    return rows
+    return rows, layout
 
 
 def in_working_type(layers: Sequence[Layer], rows: Tensor) -> Tensor:
@@ -221,13 +232,15 @@ def real_inputs(anatomy: "Anatomy", path: str, x: Tensor, batch: Batch) -> Tenso
     return x[real.bool()] if x.ndim == 3 and x.shape[:2] == real.shape else x.flatten(0, -2)
 
 
-def _encode(anatomy: "Anatomy", hidden: Tensor, layout: Layout, every: bool, record: Record) -> Tensor:
-    """Padded hidden states (batch, tokens, hidden) through all layers, to rows."""
+def _encode(anatomy: "Anatomy", hidden: Tensor, layout: Layout, every: bool, record: Record) -> tuple[Tensor, Layout]:
+    """Padded hidden states (batch, tokens, hidden) through all layers, to rows and their layout."""
     if HIDDEN in record:
         record[HIDDEN].append(hidden)
-    layers, layout.position_bias = anatomy.layers, position_bias(anatomy, hidden)
-    rows = run_layers([layers[number] for number in anatomy.order], layout.pack(hidden), layout, every, record)
-    return with_final_norm(anatomy, rows, layout, record)
+    layers = anatomy.layers
+    set_position_bias(anatomy, hidden, layout)
+    run = [layers[number] for number in anatomy.order]
+    rows, layout = run_layers(run, layout.pack(hidden), layout, every, record)
+    return with_final_norm(anatomy, rows, layout, record), layout
 
 
 def with_final_norm(anatomy: "Anatomy", rows: Tensor, layout: Layout, record: Record) -> Tensor:
@@ -241,6 +254,14 @@ def with_final_norm(anatomy: "Anatomy", rows: Tensor, layout: Layout, record: Re
     return rows
 
 
+def set_position_bias(anatomy: "Anatomy", hidden: Tensor, layout: Layout) -> None:
+    """Tells a layout what the family adds to all attention scores."""
+    relative = anatomy.family.relative
+    if relative is not None:
+        layout.bias_at = partial(relative.at, anatomy.trunk)
+        layout.whole_bias = partial(relative.bias, anatomy.trunk, hidden)
+
+
 def position_bias(anatomy: "Anatomy", hidden: Tensor) -> Tensor | None:
     """What the family adds to all attention scores, (1, heads, tokens, tokens)."""
     relative = anatomy.family.relative
@@ -248,7 +269,11 @@ def position_bias(anatomy: "Anatomy", hidden: Tensor) -> Tensor | None:
 
 
 def _check_records(layer: Layer, number: int, record: Record) -> None:
-    mixer = layer.mixer
+    mixer, reduction = layer.mixer, reduction_of(layer)
+    if reduction is not None and record.keys() - {FINAL, POOLED, ROUTING}:
+        raise InputError(
+            f"layer {number} shortens texts ('{reduction.label()}'), so activations of tokens cannot be compared; leave out the method that compares them"
+        )
     for name in record.keys() - {HIDDEN, FINAL, DECODER_HIDDEN, POOLED, ROUTING, *mixer.records}:
         raise InputError(
             f"layer {number}: mixer '{mixer.label()}' has no {name}; leave out the method that compares them"

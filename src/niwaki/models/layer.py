@@ -13,14 +13,17 @@ from niwaki.models.layout import Layout
 from niwaki.models.parts._part import Part
 from niwaki.models.parts.feed_forwards._feed_forward import FEED_FORWARDS, FeedForward
 from niwaki.models.parts.mixers._mixer import MIXERS, Mixer
+from niwaki.models.parts.reductions._reduction import Reduction
 from niwaki.models.record import Record
 
 SLOTS = MIXER, FEED_FORWARD = "mixer", "feed_forward"  # where `edits/replace_part.py` puts a module into a layer
+REDUCTION = "reduction"  # and one that shortens texts
 NORMS = ("attention_norm", "ffn_norm")
 
 
 class Layer:
-    """A role is a field of `LayerPaths`, or the path of a matrix of a part that was put in (`mixer.out`)."""
+    """A role is a field of `LayerPaths`, or the path of a matrix of a part that was put in (`mixer.out`). The matrices of attention that was
+    put in have both names."""
 
     def __init__(self, module: nn.Module, paths: LayerPaths) -> None:
         self.module = module
@@ -28,7 +31,10 @@ class Layer:
 
     def path(self, role: str) -> str:
         """Relative to the layer; "" where it has none."""
-        return role if "." in role else getattr(self.paths, role)
+        if "." in role:
+            return role
+        own = self.module._modules.get(MIXER)
+        return f"{MIXER}.{role}" if isinstance(own, Mixer) and role in own.matrices else getattr(self.paths, role)
 
     def part(self, role: str) -> Any:
         """The module of a role."""
@@ -93,12 +99,11 @@ class Layer:
             own = f"{slot}." if isinstance(found, nn.Module) else ""
             yield from (f"{own}{role}" for side in sides for role in getattr(found, side))
 
-    def run(self, rows: Tensor, layout: Layout, every: bool, record: Record) -> Tensor:
-        """Rows (…, hidden) of all tokens to those of all (`every`), or of the first of each sequence alone."""
-        mixer, read = self.mixer, self.before("attention_norm", rows)
-        wanted = rows if every else layout.first(rows)
-        mixed = (mixer.forward if every else mixer.forward_first)(read, layout, record)
-        return self.feed(self.add(wanted, mixed), layout, record)
+    def run(self, rows: Tensor, layout: Layout, every: bool, record: Record) -> tuple[Tensor, Layout]:
+        """Rows (…, hidden) of all tokens to those of all (`every`), or of the first of each sequence alone. The layout is another one
+        where the layer shortens texts."""
+        rows, layout = mixed_rows(self, rows, layout, every, record)
+        return self.feed(rows, layout, record), layout
 
     def add(self, rows: Tensor, mixed: Tensor) -> Tensor:
         """What the mixer gives, added to the rows."""
@@ -122,6 +127,24 @@ class Layer:
     def before(self, norm: str, rows: Tensor) -> Tensor:
         """Hidden states as a block reads them."""
         return normed(rows, self.part(norm)) if self.paths.pre_norm else rows
+
+
+def mixed_rows(layer: Layer, rows: Tensor, layout: Layout, every: bool, record: Record) -> tuple[Tensor, Layout]:
+    """The first half of a layer: mixer, residual connection and, where there is one, what shortens texts."""
+    mixer, read = layer.mixer, layer.before("attention_norm", rows)
+    wanted = rows if every else layout.first(rows)
+    reduction = reduction_of(layer) if every else None
+    if reduction is not None and reduction.needs_attention:
+        layout.received = []
+    mixed = (mixer.forward if every else mixer.forward_first)(read, layout, record)
+    rows = layer.add(wanted, mixed)
+    return (rows, layout) if reduction is None else reduction.forward(rows, layout)
+
+
+def reduction_of(layer: Layer) -> Reduction | None:
+    """What shortens texts in a layer."""
+    own = layer.module._modules.get(REDUCTION)
+    return own if isinstance(own, Reduction) else None
 
 
 def hidden_matrices(layer: Layer) -> list[str]:

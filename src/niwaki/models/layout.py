@@ -5,18 +5,20 @@ at once, so the layout does it. Exported graphs run padded; training, teachers a
 """
 
 from collections.abc import Callable, Hashable, Iterator
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import torch
 from torch import Tensor
 
 from niwaki.models.attention import MASKED_SCORE, attend, causal_bias, padding_bias, split_heads, window_bias
 from niwaki.models.fused import attention as fused
+from niwaki.models.row_places import Gather, Scatter
 
 if TYPE_CHECKING:
     from niwaki.models.parts.mixers.attention import Attention
 
 T = TypeVar("T")
+BiasAt = Callable[[Tensor], Tensor]  # distances from query to key (…) to what is added to the scores, (…, heads)
 SIMILAR, SLACK_TOKENS = 1.25, 8  # sequences share a rectangle up to this ratio of lengths, and this many tokens more
 
 
@@ -25,6 +27,14 @@ class Cache:
 
     def __init__(self) -> None:
         self._found: dict[Hashable, object] = {}
+        self.bias_at: BiasAt | None = None  # of a family with relative positions
+        self.whole_bias: Callable[[], Tensor | None] = lambda: None  # the same for all pairs of tokens
+
+    @property
+    def position_bias(self) -> Tensor | None:
+        """(1 or batch, heads, tokens, tokens), added to all scores. Made for the first layer that reads it, as it grows with the square of
+        the text."""
+        return self.cached("position_bias", self.whole_bias)
 
     def cached(self, key: Hashable, make: Callable[[], T]) -> T:
         if key not in self._found:
@@ -43,8 +53,8 @@ class Padded(Cache):
         if causal:
             self.mask_bias = self.mask_bias + causal_bias(like)
         self.causal = causal
-        self.position_bias: Tensor | None = None  # (1 or batch, heads, tokens, tokens), added to all scores
         self.types: Tensor | None = None  # (batch, tokens) token types, where attention reads them
+        self.received: list[Tensor] | None = None  # as of `Packed`
 
     def positions(self) -> Tensor:
         """The place of each row in its sequence, (tokens,)."""
@@ -67,6 +77,10 @@ class Padded(Cache):
         """Rows of first tokens as (batch, 1, hidden), in the order of the batch."""
         return first
 
+    def to_first(self, by_sequence: Tensor) -> Tensor:
+        """The opposite of `by_sequence`."""
+        return by_sequence
+
     def of_first(self, rows: Tensor, function: Callable[[Tensor], Tensor]) -> Tensor:
         """What a function makes of the first token of each sequence, for every row. The rows may be those of first tokens alone."""
         return function(rows[:, :1]) + rows[..., :1] * 0
@@ -83,7 +97,8 @@ class Padded(Cache):
             whole = whole + _rows(self.cached(("window", window), lambda: window_bias(tokens, window, whole)), every)
         query, key, value = (split_heads(rows, attention.head_size) for rows in (query, key, value))
         terms = attention.relative_scores(query, key, self.mask.shape[1], every, self.types), attention.prefix
-        mixed, found = attend(query, key, value, whole, attention.scale, attention.drop, *terms)
+        received = self.received, self.mask if every else None
+        mixed, found = attend(query, key, value, whole, attention.scale, attention.drop, *terms, *received)
         if scores is not None:
             scores.append(found)
         return mixed
@@ -98,7 +113,9 @@ class Packed(Cache):
         super().__init__()
         self.mask, self.shape, self.causal = mask, mask.shape, causal
         self.selects = visible is not None
-        self.position_bias: Tensor | None = None
+        self.received: list[Tensor] | None = (
+            None  # where a list, `attend` adds what each token receives, (batch, tokens)
+        )
         lengths = mask.sum(dim=1)
         self.order = torch.argsort(lengths, stable=True)
         self.inverse = torch.argsort(self.order)
@@ -135,23 +152,32 @@ class Packed(Cache):
 
     def pack(self, padded: Tensor) -> Tensor:
         """(batch, tokens, …) to (all real tokens, …)."""
-        return _Gather.apply(padded.flatten(0, 1), self.places)
+        return Gather.apply(padded.flatten(0, 1), self.places)
 
     def unpack(self, rows: Tensor) -> Tensor:
         """(all real tokens, …) to (batch, tokens, …) with zeros for padding."""
-        return _Scatter.apply(rows, self.places, self.shape[0] * self.shape[1]).unflatten(0, self.shape)
+        return Scatter.apply(rows, self.places, self.shape[0] * self.shape[1]).unflatten(0, self.shape)
 
     def pick(self, rows: Tensor, chosen: Tensor) -> Tensor:
         """The rows of the chosen tokens, a mask (batch, tokens), in the order of the batch."""
-        row_of = self.places.new_full((chosen.numel(),), -1)  # padding has no row: choosing it is an error
+        return Gather.apply(rows, self.row_of(chosen.flatten()))
+
+    def row_of(self, chosen: Tensor) -> Tensor:
+        """The rows of places in the batch's rectangle, given as numbers or as a mask of all."""
+        row_of = self.places.new_full(
+            (self.shape[0] * self.shape[1],), -1
+        )  # padding has no row: choosing it is an error
         row_of[self.places] = torch.arange(len(self.places), device=row_of.device)
-        return _Gather.apply(rows, row_of[chosen.flatten()])
+        return row_of[chosen]
 
     def first(self, rows: Tensor) -> Tensor:
-        return _Gather.apply(rows, self.starts)
+        return Gather.apply(rows, self.starts)
 
     def by_sequence(self, first: Tensor) -> Tensor:
-        return _Gather.apply(first, self.inverse)[:, None]
+        return Gather.apply(first, self.inverse)[:, None]
+
+    def to_first(self, by_sequence: Tensor) -> Tensor:
+        return Gather.apply(by_sequence[:, 0], self.order)
 
     def of_first(self, rows: Tensor, function: Callable[[Tensor], Tensor]) -> Tensor:
         if len(rows) == len(self.starts):
@@ -165,17 +191,36 @@ class Packed(Cache):
             scores.append(self._scores(attention, query, key))
         every, bias = len(query) == len(key), self.position_bias
         plain = bias is None and not self.selects and not attention.relative and attention.prefix is None
-        if plain and not self._is_windowed(attention) and fused.fits(query, attention.head_size):
+        if (
+            plain
+            and self.received is None
+            and not self._is_windowed(attention)
+            and fused.fits(query, attention.head_size)
+        ):
             settings = attention.head_size, attention.scale, attention.dropout_rate, self.causal
             return fused.attention(query, key, value, self.lengths, *settings)
         own = None if bias is None else attention.pick_heads(bias)
+        received: list[Tensor] | None = None if self.received is None else []
+        mixed = self._attend_in_groups(attention, (query, key, value), own, every, received)
+        if self.received is not None and received:
+            self.received.append(self.unpack(torch.cat(received)[:, None])[..., 0])
+        return mixed
+
+    def _attend_in_groups(
+        self,
+        attention: "Attention",
+        states: tuple[Tensor, Tensor, Tensor],
+        bias: Tensor | None,
+        every: bool,
+        received: list[Tensor] | None,
+    ) -> Tensor:
+        query, key, value = states
         if len(self.groups) == 1:
-            return self.groups[0].attend(attention, query, key, value, own, every)
+            return self.groups[0].attend(attention, query, key, value, bias, every, received)
         tokens, sequences = [group.rows for group in self.groups], [group.sequences for group in self.groups]
         queries = query.split(tokens if every else sequences)
         inputs = zip(self.groups, queries, key.split(tokens), value.split(tokens), strict=True)
-        mixed = [group.attend(attention, q, k, v, own, every) for group, q, k, v in inputs]
-        return torch.cat(mixed)
+        return torch.cat([group.attend(attention, q, k, v, bias, every, received) for group, q, k, v in inputs])
 
     def _scores(self, attention: "Attention", query: Tensor, key: Tensor) -> Tensor:
         """Of all sequences in one rectangle, in the order of the batch: (batch, heads, tokens, tokens)."""
@@ -197,9 +242,10 @@ class _Group:
         self.places: Tensor | None = None
         self.mask_bias: Tensor | None = None
         self.types: Tensor | None = None
+        self.real: Tensor | None = None  # (sequences, tokens), where there is padding
         if self.rows < self.sequences * self.tokens:
             real = torch.arange(self.tokens, device=device)[None] < torch.tensor(lengths, device=device)[:, None]
-            self.places = real.flatten().nonzero()[:, 0]
+            self.places, self.real = real.flatten().nonzero()[:, 0], real
             self.mask_bias = torch.where(real, 0.0, MASKED_SCORE)[:, None, None]
         if causal:  # real tokens come first, so no token reads padding
             self.mask_bias = causal_bias(torch.zeros(1, self.tokens, 0, device=device))
@@ -210,8 +256,16 @@ class _Group:
         self.mask_bias = hidden if self.mask_bias is None else torch.minimum(hidden, self.mask_bias)
 
     def attend(
-        self, attention: "Attention", query: Tensor, key: Tensor, value: Tensor, bias: Tensor | None, every: bool
+        self,
+        attention: "Attention",
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        bias: Tensor | None,
+        every: bool,
+        received: list[Tensor] | None = None,
     ) -> Tensor:
+        """`received` gets what the tokens of each sequence receive, as rows."""
         queries = self._rectangle(query) if every else query[:, None]
         rectangles = (queries, self._rectangle(key), self._rectangle(value))
         own = self._bias(key, bias, every)
@@ -220,15 +274,19 @@ class _Group:
             own = far if own is None else own + far
         query, key, value = (split_heads(rows, attention.head_size) for rows in rectangles)
         terms = attention.relative_scores(query, key, self.tokens, every, self.types), attention.prefix
-        mixed, _ = attend(query, key, value, own, attention.scale, attention.drop, *terms)
+        found: list[Tensor] | None = None if received is None else []
+        mixed, _ = attend(query, key, value, own, attention.scale, attention.drop, *terms, found, self.real)
+        if received is not None and found:
+            flat = found[0].flatten()
+            received.append(flat if self.places is None else flat[self.places])
         if not every:
             return mixed[:, 0]
         flat = mixed.flatten(0, 1)
-        return flat if self.places is None else _Gather.apply(flat, self.places)
+        return flat if self.places is None else Gather.apply(flat, self.places)
 
     def _rectangle(self, rows: Tensor) -> Tensor:
         whole = self.sequences * self.tokens
-        flat = rows if self.places is None else _Scatter.apply(rows, self.places, whole)
+        flat = rows if self.places is None else Scatter.apply(rows, self.places, whole)
         return flat.unflatten(0, (self.sequences, self.tokens))
 
     def _bias(self, like: Tensor, bias: Tensor | None, every: bool) -> Tensor | None:
@@ -252,42 +310,6 @@ def _similar(lengths: list[int]) -> list[list[int]]:
 
 def _rows(bias: Tensor, every: bool) -> Tensor:
     return bias if every else bias[:, :, :1]
-
-
-class _Gather(torch.autograd.Function):
-    """Rows at some places, none of them twice: so the gradient is copied back. torch would add it up row by row."""
-
-    @staticmethod
-    def forward(ctx: Any, rows: Tensor, places: Tensor) -> Tensor:
-        ctx.save_for_backward(places)
-        ctx.count = len(rows)
-        return rows.index_select(0, places)
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
-        return _scattered(gradients[0], ctx.saved_tensors[0], ctx.count), None
-
-
-class _Scatter(torch.autograd.Function):
-    """Rows to their places among `count`; the others are 0."""
-
-    @staticmethod
-    def forward(ctx: Any, rows: Tensor, places: Tensor, count: int) -> Tensor:
-        ctx.save_for_backward(places)
-        return _scattered(rows, places, count)
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
-        return gradients[0].index_select(0, ctx.saved_tensors[0]), None, None
-
-
-def gather_rows(rows: Tensor, places: Tensor) -> Tensor:
-    """Rows at some places, none of them twice."""
-    return rows.index_select(0, places) if torch.jit.is_tracing() else _Gather.apply(rows, places)
-
-
-def _scattered(rows: Tensor, places: Tensor, count: int) -> Tensor:
-    return rows.new_zeros(count, *rows.shape[1:]).index_copy_(0, places, rows)
 
 
 Layout = Padded | Packed

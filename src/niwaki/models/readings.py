@@ -9,14 +9,13 @@ All functions take one sequence. They compute what `forward.run` computes for it
 """
 
 from collections.abc import Collection, Mapping
-from functools import partial
 from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
-from niwaki.models.forward import embedded, position_bias, run_layers, with_final_norm
-from niwaki.models.layout import Packed
+from niwaki.models.forward import embedded, run_layers, set_position_bias, with_final_norm
+from niwaki.models.layout import Layout, Packed
 from niwaki.models.pooling import pool
 from niwaki.models.record import HIDDEN, Record
 
@@ -41,24 +40,25 @@ def reading_of(anatomy: "Anatomy") -> str | None:
 def encode(anatomy: "Anatomy", inputs: Mapping[str, Tensor], readings: Collection[str]) -> dict[str, Tensor]:
     """All these readings of one sequence (1, tokens), in one pass. The last layer runs twice where one head reads the first token and
     others read more, because its products with one row have other bits than those with many."""
-    hidden, mask = embedded(anatomy, inputs)
-    layout = Packed(mask, anatomy.is_causal)
-    layout.position_bias = position_bias(anatomy, hidden)
+    hidden, mask, types = embedded(anatomy, inputs)
+    layout: Layout = Packed(mask, anatomy.is_causal)
+    layout.types = types
+    set_position_bias(anatomy, hidden, layout)
     record: Record = {HIDDEN: [hidden]} if LAYERS in readings else {}
     layers = [anatomy.layers[number] for number in anatomy.order]
-    before = run_layers(layers[:-1], layout.pack(hidden), layout, True, record)
+    before, layout = run_layers(layers[:-1], layout.pack(hidden), layout, True, record)
     found: dict[str, Tensor] = {}
     if FIRST in readings:
-        first = run_layers(layers[-1:], before, layout, False, {})
+        first, _ = run_layers(layers[-1:], before, layout, False, {})
         found[FIRST] = with_final_norm(anatomy, first, layout, {})
     if others := set(readings) - {FIRST}:
-        last = partial(run_layers, layers[-1:], before, layout, True)
-        rows = with_final_norm(anatomy, last(record), layout, record)
+        last, layout = run_layers(layers[-1:], before, layout, True, record)
+        rows = with_final_norm(anatomy, last, layout, record)
         found |= {name: _reading(name, rows, layout, record) for name in others}
     return found
 
 
-def _reading(name: str, rows: Tensor, layout: Packed, record: Record) -> Tensor:
+def _reading(name: str, rows: Tensor, layout: Layout, record: Record) -> Tensor:
     if name == LAYERS:
         return torch.cat(list(record[HIDDEN]))
     return rows if name == TOKENS else pool(layout.unpack(rows), layout.mask, name)

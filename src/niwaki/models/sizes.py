@@ -6,7 +6,7 @@ from torch import nn
 
 from niwaki.core.json_types import Json
 from niwaki.models.anatomy import Anatomy
-from niwaki.models.layer import Layer
+from niwaki.models.layer import Layer, reduction_of
 
 
 def config_sizes(anatomy: Anatomy, depth: int, hidden_size: int, heads: int, ffn_size: int) -> Json:
@@ -58,7 +58,7 @@ def update_heads(anatomy: Anatomy) -> None:
 def constants(anatomy: Anatomy) -> list[object]:
     """What a config decides and no tensor shows: two networks of the same tensors are the same only if these are."""
     own = [] if anatomy.decoder is None else anatomy.decoder.constants
-    return [*(layer.mixer.constants for layer in anatomy.every_layer), *own]
+    return [*((layer.mixer.constants, reduction_of(layer) is None) for layer in anatomy.every_layer), *own]
 
 
 def keep_layers(anatomy: Anatomy, keep: list[int]) -> None:

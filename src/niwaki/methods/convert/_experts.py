@@ -11,8 +11,7 @@ from niwaki.core.errors import InputError
 from niwaki.core.seeds import derive
 from niwaki.core.settings import setting
 from niwaki.methods._method import Method, Penalizes, Requirements, Reshapes
-from niwaki.methods.convert._attention_layers import dense
-from niwaki.methods.convert.window import copy_matrix
+from niwaki.methods.convert._attention_layers import copy_matrix, dense
 from niwaki.models.activation_functions import activation_name
 from niwaki.models.edit import resolve_indices
 from niwaki.models.edits.replace_part import ReplacePart, Value
@@ -21,7 +20,7 @@ from niwaki.models.forward import Batch, Outputs, forward
 from niwaki.models.layer import Layer, configured_dropout
 from niwaki.models.model import Model
 from niwaki.models.packed.removed import Removed
-from niwaki.models.record import ROUTING
+from niwaki.models.record import FINAL, ROUTING
 
 ROUTER_RANGE = 0.02  # standard deviation of a new router's weights, as BERT's
 Neurons = Sequence[Sequence[int]]  # of each expert; those that are shared come last
@@ -157,7 +156,7 @@ def block_inputs(model: Model, layers: Mapping[int, Layer], batches: Iterable[Ba
     model.network.eval()
     try:
         for batch in batches:
-            forward(model.anatomy, batch, frozenset({"hidden"}))  # with a name, the last layer runs for all tokens
+            forward(model.anatomy, batch, frozenset({FINAL}))  # with a name, the last layer runs for all tokens
     finally:
         for handle in handles:
             handle.remove()

@@ -39,6 +39,7 @@ class Heads(Edit):
 
 def cut_heads(layer: Layer, heads: list[int], once: SharedReplacement) -> None:
     width = layer.head_size
+    layer.mixer.keep_heads(heads)
     module = layer.part("attention_module")
     keys, key_heads = heads, key_heads_of(module)
     if key_heads is not None:
@@ -48,7 +49,6 @@ def cut_heads(layer: Layer, heads: list[int], once: SharedReplacement) -> None:
     for part, kept in (("query", rows), ("key", key_rows), ("value", key_rows)):
         layer.replace(part, once(layer.part(part), partial(cut_linear, outputs=kept)))
     layer.replace("out", once(layer.part("out"), partial(cut_linear, inputs=rows)))
-    layer.mixer.keep_heads(heads)
     if (prefix := prefix_of(layer.module)) is not None:
         put_prefix(layer.module, prefix.cut(rows))
     for name, value in (

@@ -1,4 +1,4 @@
-"""Puts another mixer, feed-forward block or head into a network."""
+"""Puts another mixer, feed-forward block, reduction or head into a network."""
 
 from typing import Literal, cast
 
@@ -11,15 +11,21 @@ from niwaki.core.seeds import derive
 from niwaki.core.settings import Settings, check
 from niwaki.models.anatomy import HEAD, Anatomy, Network, require_equal_sizes
 from niwaki.models.edit import Edit, resolve_indices
-from niwaki.models.layer import Layer
+from niwaki.models.layer import REDUCTION, Layer, reduction_of
 from niwaki.models.parts._part import Part
 from niwaki.models.parts.feed_forwards._feed_forward import FEED_FORWARDS, FeedForward
 from niwaki.models.parts.heads._head import HEADS, TaskHead
 from niwaki.models.parts.mixers._mixer import MIXERS, Mixer
+from niwaki.models.parts.reductions._reduction import REDUCTIONS, Reduction
 
-Slot = Literal["mixer", "feed_forward", "head"]
+Slot = Literal["mixer", "feed_forward", "reduction", "head"]
 Value = bool | int | float | str | None
-CATALOGS = {"mixer": (MIXERS, Mixer), "feed_forward": (FEED_FORWARDS, FeedForward), "head": (HEADS, TaskHead)}
+CATALOGS = {
+    "mixer": (MIXERS, Mixer),
+    "feed_forward": (FEED_FORWARDS, FeedForward),
+    "reduction": (REDUCTIONS, Reduction),
+    "head": (HEADS, TaskHead),
+}
 
 
 class ReplacePart(Edit):
@@ -47,6 +53,11 @@ class ReplacePart(Edit):
             layer = layers[number]
             module = self._built(kind, layer.part(layer.norms[0]).weight, anatomy.hidden_size, settings, number)
             put_into(layer, self.slot, module)
+            reduction = reduction_of(layer)
+            if reduction is not None and reduction.needs_attention and not layer.mixer.shows_attention:
+                raise InputError(
+                    f"replace_part: layer {number} chooses tokens by attention ('{reduction.label()}'), and mixer '{layer.mixer.label()}' shows none; name other layers"
+                )
 
     def _replace_head(self, network: Network, anatomy: Anatomy, kind: type[Part], settings: Settings) -> None:
         old, new = anatomy.head, cast(type[TaskHead], kind)
@@ -89,7 +100,7 @@ def part_class(slot: Slot, name: str) -> type[Part]:
 
 def put_into(layer: Layer, slot: str, module: nn.Module) -> None:
     """The matrices of the part before go; what other layers share with it stays theirs."""
-    for role in layer.matrices(slot):
+    for role in () if slot == REDUCTION else layer.matrices(slot):
         if "." not in role:  # of the family's own modules
             layer.replace(role, nn.Identity())
     layer.module._modules.pop(slot, None)

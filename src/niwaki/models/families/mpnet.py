@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 class Buckets(RelativeBias):
     table = "encoder.relative_attention_bias"
 
-    def bias(self, trunk: Network, hidden: "Tensor") -> "Tensor":
-        return trunk.encoder.compute_position_bias(hidden[:1])
+    def at(self, trunk: Network, distances: "Tensor") -> "Tensor":
+        return trunk.encoder.relative_attention_bias(trunk.encoder.relative_position_bucket(distances))
 
     def rows(self, trunk: Network, longest: int) -> list[int]:
         import torch

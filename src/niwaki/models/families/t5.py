@@ -51,13 +51,10 @@ class FirstLayerBias(RelativeBias):
 
     table = "block.0.layer.0.SelfAttention.relative_attention_bias"
 
-    def bias(self, trunk: Network, hidden: "Tensor") -> "Tensor":
-        import torch
+    def at(self, trunk: Network, distances: "Tensor") -> "Tensor":
+        from niwaki.models.parts.decoders.relative import bias_at
 
-        from niwaki.models.parts.decoders.relative import bias_of
-
-        places = torch.arange(hidden.shape[1], device=hidden.device)
-        return bias_of(trunk.block[0].layer[0].SelfAttention, places[None, :] - places[:, None])
+        return bias_at(trunk.block[0].layer[0].SelfAttention, distances)
 
     def move(self, first: "nn.Module", now: "nn.Module") -> None:
         from niwaki.models.parts.decoders.relative import move_bias

@@ -110,7 +110,7 @@ class Decoder:
         if predicted is None:
             return self.logits(run_decoder(self.layers, hidden, memory, padding, bias=bias, record=passed)[0])
         layout = Packed(predicted, causal=True)
-        layout.position_bias = bias
+        layout.whole_bias = lambda: bias
         rows = run_packed_decoder(self.layers, layout.pack(hidden), layout, memory, padding, passed)
         return self.logits(layout.pick(rows, predicted))
 

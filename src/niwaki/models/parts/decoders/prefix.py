@@ -40,7 +40,7 @@ class Prefix(OwnTable):
         layout = Padded(real, both, prefix_bias(padding_bias(mask, both), generated))
         inner: Record = {HIDDEN if name == DECODER_HIDDEN else name: [] for name in record}
         inner.get(HIDDEN, []).append(both)
-        rows = run_layers(self._run, both, layout, True, inner)
+        rows, _ = run_layers(self._run, both, layout, True, inner)
         for name, found in record.items():
             if name == DECODER_HIDDEN:
                 found += [one[:, tokens:] for one in inner[HIDDEN]]

@@ -39,18 +39,19 @@ class Relative(SharedTable):
 
     def position_bias(self, places: Tensor, tokens: int) -> Tensor | None:
         distances = torch.arange(tokens, device=places.device)[None] - places[:, None]
-        return bias_of(self.layers[0][0].part("attention_module"), distances)
+        return bias_at(self.layers[0][0].part("attention_module"), distances).permute(2, 0, 1)[None]
 
 
-def bias_of(attention: Any, distances: Tensor) -> Tensor:
-    """(rows, tokens) of distances from query to key to (1, heads, rows, tokens)."""
+def bias_at(attention: Any, distances: Tensor) -> Tensor:
+    """Distances from query to key, of any shape (…), to (…, heads)."""
     rows = attention._relative_position_bucket(
         distances,
         bidirectional=not attention.is_decoder,
         num_buckets=attention.relative_attention_num_buckets,
         max_distance=attention.relative_attention_max_distance,
     )
-    return attention.relative_attention_bias(rows).permute(2, 0, 1)[None]
+    found: Tensor = attention.relative_attention_bias(rows)
+    return found
 
 
 def move_bias(first: Any, now: Any) -> None:

@@ -73,5 +73,5 @@ def near_attention(layer: "Layer", hidden: Tensor, mask: Tensor, stride: int) ->
     missing = stretches * stride - tokens
     near = functional.pad(hidden, (0, 0, 0, missing)).reshape(batch * stretches, stride, size)
     real = functional.pad(mask, (0, missing)).reshape(batch * stretches, stride)
-    found = layer.run(near, Padded(real, near), True, {})
+    found, _ = layer.run(near, Padded(real, near), True, {})
     return found.reshape(batch, stretches * stride, size)[:, :tokens]

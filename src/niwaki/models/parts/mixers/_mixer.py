@@ -24,7 +24,17 @@ class Mixer(Part):
     head_size: int = 0
     key_heads: list[int] | None = None  # for each head the one whose keys it reads; None: its own
     window: int = 0  # tokens this far away or further are not attended to; 0: all are
+    max_tokens: int = 0  # of the longest text; 0: any length
+    shows_attention: ClassVar[bool] = (
+        False  # whether it goes through `layout.attend`, which can sum up what tokens receive
+    )
     relative: ClassVar[bool] = False  # whether `relative_scores` gives anything
+    removed: bool = False  # whether only the bias of its output matrix is left (`edits/blocks.py`)
+
+    @property
+    def matrices(self) -> tuple[str, ...]:
+        """Roles of all matrices."""
+        return *self.from_hidden, *self.to_hidden
 
     @property
     def constants(self) -> tuple[object, ...]:
@@ -43,9 +53,6 @@ class Mixer(Part):
         """Queries and keys as their positions change them. Fewer queries than keys are those of the first tokens."""
         return query, key
 
-    def keep_heads(self, heads: Sequence[int]) -> None:
-        """Called when these heads are left: for what has one entry per head besides its matrices."""
-
     def relative_scores(
         self, query: Tensor, key: Tensor, tokens: int, every: bool, types: Tensor | None = None
     ) -> Tensor | None:
@@ -53,3 +60,6 @@ class Mixer(Part):
         distance. The rows are those of all tokens (`every`), or of the first alone; `types` (batch, tokens) are the token types
         of families whose attention reads them. In exported graphs only `tokens` is right for any length."""
         return None
+
+    def keep_heads(self, heads: Sequence[int]) -> None:
+        """Called before the matrices are cut to these heads: for what depends on heads and is no matrix."""

@@ -26,12 +26,13 @@ class Attention(Mixer):
     to_hidden: ClassVar[tuple[str, ...]] = ("out",)
     native: ClassVar[str | None] = "attention"
     records = (SCORES, *STATES)
+    shows_attention = True
 
     def __init__(self, layer: "Layer") -> None:
         self.layer = layer
 
     @property
-    def removed(self) -> bool:
+    def removed(self) -> bool:  # type: ignore[override]
         """Whether only the bias of its output matrix is left (`edits/blocks.py`)."""
         return isinstance(self.layer.part("out"), Removed)
 
@@ -62,7 +63,7 @@ class Attention(Mixer):
     def _mix(self, wanted: Tensor, rows: Tensor, layout: Layout, record: Record) -> Tensor:
         """For the wanted rows, over all."""
         out, removed = self.layer.part("out"), self.removed
-        if removed and record.keys().isdisjoint(self.records):
+        if removed and layout.received is None and record.keys().isdisjoint(self.records):
             return out(wanted)
         query, key, value = self.project(wanted, rows)
         query, key = self.place(query, key, layout)
