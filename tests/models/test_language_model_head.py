@@ -171,7 +171,7 @@ def test_an_int8_language_model_packs_its_table_once_and_loads_to_equal_logits(f
     assert again.anatomy.head.final == ""
 
 
-@pytest.mark.parametrize("family", tiny.FAMILIES)
+@pytest.mark.parametrize("family", tiny.SIZED)
 @torch.no_grad()
 def test_the_head_is_cut_with_the_hidden_states(family, tmp_path):
     """All dimensions in another order leave the logits as they are; with half of them, the model saves and loads."""

@@ -66,7 +66,7 @@ def test_unknown_heads_are_rejected_with_those_that_are_known(names):
     ("family", "head", "message"),
     [
         ("bert", CONDITIONAL_GENERATION, "has no head for ConditionalGeneration"),
-        ("averaging", FEATURE_EXTRACTION, "has no sentence embeddings"),
+        ("cnn", FEATURE_EXTRACTION, "has no sentence embeddings"),
         ("averaging", MASKED_LM, "has no head for MaskedLM"),
         ("mpnet", DETECTOR, r"has no head for PreTraining; take another family, e\.g\. 'electra'"),
         ("averaging", "TokenClassification", "answers for whole texts, not for tokens"),
