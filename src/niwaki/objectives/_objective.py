@@ -90,6 +90,14 @@ class Validation(Protocol):
         """Outputs for each batch of `objective`; its masks and noise are the same at every validation."""
 
 
+@runtime_checkable
+class CountsRows(Protocol):
+    """An objective whose loss or noise needs frequencies of the training rows."""
+
+    def count(self, features: Features) -> None:
+        """Called after `prepare`, also when a run resumes."""
+
+
 class Objective(ABC):
     """Base of the files in `objectives/`."""
 
@@ -122,9 +130,6 @@ class Objective(ABC):
     def features(self, rows: pa.Table, tokenizer: Tokenizer, max_tokens: int | None = None) -> Features:
         """Encoded rows with their targets."""
         return self.task.features(rows, tokenizer, max_tokens)
-
-    def count(self, features: Features) -> None:  # noqa: B027 - most objectives count nothing
-        """Called after `prepare` with the training rows, also when a run resumes: count what the loss or its noise needs."""
 
     def batches(self, features: Features, size: int, seed: int, epoch: int) -> list[np.ndarray]:
         """Row numbers of every batch of an epoch, computed from (seed, epoch). Every epoch has equally many."""

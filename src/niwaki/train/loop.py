@@ -38,7 +38,7 @@ from niwaki.methods._method import (
 from niwaki.models.anatomy import reads_one_vector
 from niwaki.models.forward import Batch, forward
 from niwaki.models.model import Model
-from niwaki.objectives._objective import Objective
+from niwaki.objectives._objective import CountsRows, Objective
 from niwaki.train.checkpoints import Checkpoints, TrainerState
 from niwaki.train.clipping import clip_in
 from niwaki.train.collator import Collator
@@ -90,7 +90,8 @@ class _Fit:
         self.job = job
         self.accelerator = Accelerator(cpu=not torch.cuda.is_available())
         self.network = job.model.network
-        job.objective.count(job.train.features)
+        if isinstance(job.objective, CountsRows):
+            job.objective.count(job.train.features)
         for method in methods_with(job.methods, AveragesWeights):
             method.track(job.model)
         helpers = {

@@ -13,7 +13,6 @@ from niwaki.models.edits.replace_part import ReplacePart
 from niwaki.models.forward import run
 from niwaki.models.model import load_folder
 
-
 LIMITED = [name for name in tiny.FAMILIES if tiny.ABOUT[name].inputs.limited]
 
 
