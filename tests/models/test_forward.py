@@ -7,7 +7,8 @@ import torch
 
 import tiny
 from niwaki.models.attention import causal_bias, window_bias
-from niwaki.models.forward import forward, position_bias, run_padded
+from niwaki.models.forward import forward, run_padded
+from niwaki.models.position_bias import position_bias
 from niwaki.models.record import HIDDEN, SCORES
 from niwaki.models.skeleton import HEADS
 

@@ -22,10 +22,11 @@ from niwaki.models.edits.int8 import Int8
 from niwaki.models.edits.layers import Layers
 from niwaki.models.edits.narrow import Narrow
 from niwaki.models.edits.share import Share
-from niwaki.models.forward import Batch, forward, position_bias
+from niwaki.models.forward import Batch, forward
 from niwaki.models.generation import generate
 from niwaki.models.head import Head
 from niwaki.models.model import load_folder
+from niwaki.models.position_bias import position_bias
 from niwaki.models.record import DECODER_HIDDEN, HIDDEN, SCORES
 from niwaki.models.skeleton import CONDITIONAL_GENERATION
 from niwaki.models.target_tokenizer import load_target_tokenizer

@@ -26,10 +26,11 @@ from niwaki.engines.runtimes.onnx import Onnx
 from niwaki.methods import METHODS
 from niwaki.methods._method import Method, Reshapes
 from niwaki.models.edits.positions import Positions
-from niwaki.models.forward import embedded, head_logits, set_position_bias
+from niwaki.models.forward import embedded, head_logits
 from niwaki.models.layer import FEED_FORWARD, MIXER, mixed_rows
 from niwaki.models.layout import Layout, Padded
 from niwaki.models.model import Model
+from niwaki.models.position_bias import set_position_bias
 
 PARTS = EMBEDDINGS, _, _, HEAD = ("embeddings", MIXER, FEED_FORWARD, "head")
 CONVERSIONS: dict[str, Json] = {

@@ -9,7 +9,6 @@ padded in exported graphs. Callers name the activations they need; parts put the
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING
 
 import torch
@@ -21,6 +20,7 @@ from niwaki.models.family import final_norm
 from niwaki.models.layer import Layer, normed, reduction_of
 from niwaki.models.layout import Layout, Packed, Padded
 from niwaki.models.pairs import split_pairs
+from niwaki.models.position_bias import set_position_bias
 from niwaki.models.prefix import behind_prefix
 from niwaki.models.prompt import in_front, with_prompt, without_prompt
 from niwaki.models.record import DECODER_HIDDEN, FINAL, HIDDEN, POOLED, ROUTING, Record
@@ -252,20 +252,6 @@ def with_final_norm(anatomy: "Anatomy", rows: Tensor, layout: Layout, record: Re
     if HIDDEN in record:
         record[HIDDEN][-1] = layout.unpack(rows)
     return rows
-
-
-def set_position_bias(anatomy: "Anatomy", hidden: Tensor, layout: Layout) -> None:
-    """Tells a layout what the family adds to all attention scores."""
-    relative = anatomy.family.relative
-    if relative is not None:
-        layout.bias_at = partial(relative.at, anatomy.trunk)
-        layout.whole_bias = partial(relative.bias, anatomy.trunk, hidden)
-
-
-def position_bias(anatomy: "Anatomy", hidden: Tensor) -> Tensor | None:
-    """What the family adds to all attention scores, (1, heads, tokens, tokens)."""
-    relative = anatomy.family.relative
-    return None if relative is None else relative.bias(anatomy.trunk, hidden)
 
 
 def _check_records(layer: Layer, number: int, record: Record) -> None:

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import torch
 from torch import Tensor
 
-from niwaki.models.attention import MASKED_SCORE, attend, causal_bias, padding_bias, split_heads, window_bias
+from niwaki.models.attention import attend, causal_bias, padding_bias, split_heads, window_bias
 from niwaki.models.fused import attention as fused
 from niwaki.models.row_places import Gather, Scatter
+from niwaki.models.sequence_groups import SequenceGroup, rows_of_queries, similar_lengths
 
 if TYPE_CHECKING:
     from niwaki.models.parts.mixers.attention import Attention
 
 T = TypeVar("T")
 BiasAt = Callable[[Tensor], Tensor]  # distances from query to key (…) to what is added to the scores, (…, heads)
-SIMILAR, SLACK_TOKENS = 1.25, 8  # sequences share a rectangle up to this ratio of lengths, and this many tokens more
 
 
 class Cache:
@@ -90,11 +90,13 @@ class Padded(Cache):
     ) -> Tensor:
         """Each query row over all tokens of its sequence. Scores are appended to `scores` where it is a list."""
         every, bias = query.shape[1] == key.shape[1], self.position_bias
-        mask_bias = _rows(self.mask_bias, every) if self.causal else self.mask_bias
-        whole = mask_bias if bias is None else mask_bias + _rows(attention.pick_heads(bias), every)
+        mask_bias = rows_of_queries(self.mask_bias, every) if self.causal else self.mask_bias
+        whole = mask_bias if bias is None else mask_bias + rows_of_queries(attention.pick_heads(bias), every)
         if attention.window:
             tokens, window = self.mask.shape[1], attention.window
-            whole = whole + _rows(self.cached(("window", window), lambda: window_bias(tokens, window, whole)), every)
+            whole = whole + rows_of_queries(
+                self.cached(("window", window), lambda: window_bias(tokens, window, whole)), every
+            )
         query, key, value = (split_heads(rows, attention.head_size) for rows in (query, key, value))
         terms = attention.relative_scores(query, key, self.mask.shape[1], every, self.types), attention.prefix
         received = self.received, self.mask if every else None
@@ -125,7 +127,7 @@ class Packed(Cache):
         tokens = mask.shape[1]
         real = mask.bool()[self.order].flatten().nonzero()[:, 0]  # places in the rectangle of ordered sequences
         self.places = self.order[real // tokens] * tokens + real % tokens  # places in the batch's own rectangle
-        self.groups = [_Group(counts, mask.device, causal) for counts in _similar(ordered.tolist())]
+        self.groups = [SequenceGroup(counts, mask.device, causal) for counts in similar_lengths(ordered.tolist())]
         self._types: Tensor | None = None
         if visible is not None:
             for group, members in self._members():
@@ -142,7 +144,7 @@ class Packed(Cache):
         for group, members in self._members():
             group.types = None if found is None else found[members, : group.tokens]
 
-    def _members(self) -> Iterator[tuple["_Group", Tensor]]:
+    def _members(self) -> Iterator[tuple[SequenceGroup, Tensor]]:
         """Each group with the places of its sequences in the batch."""
         return zip(self.groups, self.order.split([group.sequences for group in self.groups]), strict=True)
 
@@ -232,84 +234,6 @@ class Packed(Cache):
     def _is_windowed(self, attention: "Attention") -> bool:
         """Whether a sequence is longer than the window of an attention."""
         return 0 < attention.window < max(group.tokens for group in self.groups)
-
-
-class _Group:
-    """Sequences of similar length that share a rectangle during attention."""
-
-    def __init__(self, lengths: list[int], device: torch.device, causal: bool) -> None:
-        self.sequences, self.tokens, self.rows = len(lengths), max(lengths), sum(lengths)
-        self.places: Tensor | None = None
-        self.mask_bias: Tensor | None = None
-        self.types: Tensor | None = None
-        self.real: Tensor | None = None  # (sequences, tokens), where there is padding
-        if self.rows < self.sequences * self.tokens:
-            real = torch.arange(self.tokens, device=device)[None] < torch.tensor(lengths, device=device)[:, None]
-            self.places, self.real = real.flatten().nonzero()[:, 0], real
-            self.mask_bias = torch.where(real, 0.0, MASKED_SCORE)[:, None, None]
-        if causal:  # real tokens come first, so no token reads padding
-            self.mask_bias = causal_bias(torch.zeros(1, self.tokens, 0, device=device))
-
-    def hide(self, visible: Tensor) -> None:
-        """Lets each token attend only to those that `visible` (sequences, ≥ tokens, ≥ tokens) names, and to no padding."""
-        hidden = torch.where(visible[:, : self.tokens, : self.tokens], 0.0, MASKED_SCORE)[:, None]
-        self.mask_bias = hidden if self.mask_bias is None else torch.minimum(hidden, self.mask_bias)
-
-    def attend(
-        self,
-        attention: "Attention",
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        bias: Tensor | None,
-        every: bool,
-        received: list[Tensor] | None = None,
-    ) -> Tensor:
-        """`received` gets what the tokens of each sequence receive, as rows."""
-        queries = self._rectangle(query) if every else query[:, None]
-        rectangles = (queries, self._rectangle(key), self._rectangle(value))
-        own = self._bias(key, bias, every)
-        if 0 < attention.window < self.tokens:
-            far = _rows(window_bias(self.tokens, attention.window, key), every)
-            own = far if own is None else own + far
-        query, key, value = (split_heads(rows, attention.head_size) for rows in rectangles)
-        terms = attention.relative_scores(query, key, self.tokens, every, self.types), attention.prefix
-        found: list[Tensor] | None = None if received is None else []
-        mixed, _ = attend(query, key, value, own, attention.scale, attention.drop, *terms, found, self.real)
-        if received is not None and found:
-            flat = found[0].flatten()
-            received.append(flat if self.places is None else flat[self.places])
-        if not every:
-            return mixed[:, 0]
-        flat = mixed.flatten(0, 1)
-        return flat if self.places is None else Gather.apply(flat, self.places)
-
-    def _rectangle(self, rows: Tensor) -> Tensor:
-        whole = self.sequences * self.tokens
-        flat = rows if self.places is None else Scatter.apply(rows, self.places, whole)
-        return flat.unflatten(0, (self.sequences, self.tokens))
-
-    def _bias(self, like: Tensor, bias: Tensor | None, every: bool) -> Tensor | None:
-        mask = None if self.mask_bias is None else _rows(self.mask_bias.to(like.dtype), every)
-        if bias is None:
-            return mask
-        own = _rows(bias[..., : self.tokens, : self.tokens], every)
-        return own if mask is None else mask + own
-
-
-def _similar(lengths: list[int]) -> list[list[int]]:
-    """Rising lengths in groups whose longest is not much longer than their shortest."""
-    groups: list[list[int]] = []
-    for length in lengths:
-        if groups and length <= groups[-1][0] * SIMILAR + SLACK_TOKENS:
-            groups[-1].append(length)
-        else:
-            groups.append([length])
-    return groups
-
-
-def _rows(bias: Tensor, every: bool) -> Tensor:
-    return bias if every else bias[:, :, :1]
 
 
 Layout = Padded | Packed

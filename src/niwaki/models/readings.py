@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from niwaki.models.forward import embedded, run_layers, set_position_bias, with_final_norm
+from niwaki.models.forward import embedded, run_layers, with_final_norm
 from niwaki.models.layout import Layout, Packed
 from niwaki.models.pooling import pool
+from niwaki.models.position_bias import set_position_bias
 from niwaki.models.record import HIDDEN, Record
 
 if TYPE_CHECKING:

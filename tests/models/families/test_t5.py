@@ -12,9 +12,9 @@ from niwaki.models.anatomy import anatomy_of
 from niwaki.models.edits.hidden_size import HiddenSize
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.edits.layers import Layers
-from niwaki.models.forward import position_bias
 from niwaki.models.model import Model, load_folder
 from niwaki.models.packed.int8 import Int8Linear
+from niwaki.models.position_bias import position_bias
 from niwaki.models.skeleton import build
 
 

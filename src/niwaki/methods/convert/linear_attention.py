@@ -17,13 +17,14 @@ from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Requirements, Reshapes
 from niwaki.methods.convert._attention_layers import attention_layers, replace_attention, require_plain_attention
 from niwaki.models.attention import split_heads
-from niwaki.models.forward import Batch, embedded, forward, position_bias
+from niwaki.models.forward import Batch, embedded, forward
 from niwaki.models.layer import Layer, reduction_of
 from niwaki.models.layout import Packed
 from niwaki.models.linear_attention import features, mimicry_loss
 from niwaki.models.model import Model
 from niwaki.models.parts.mixers.linear_attention import MAPS
 from niwaki.models.parts.mixers.linear_attention import LinearAttention as Mixer
+from niwaki.models.position_bias import position_bias
 from niwaki.models.record import FINAL
 
 
