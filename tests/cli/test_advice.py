@@ -31,6 +31,10 @@ LISTED = {
     "api/task_choice.py": {
         "--set {}: only settings of the data count here": "says what an override must be, and suggests none"
     },
+    "api/aligning.py": {"method '{}': is not known": "tests/api/test_aligning.py"},
+    "convert_gguf.py": {"python -m niwaki.convert_gguf": "the name of the program"},
+    "evaluate/cost.py": {"show cost: only encoders": "tests/evaluate/test_cost.py"},
+    "tasks/_test_languages.py": {"data.languages: {} has no test rows": "tests/tasks/test_test_languages.py"},
     "api/benchmarking.py": {"--stream {}": "tests/cli/test_app.py; following it takes 10 s"},
     "api/distilling.py": {"student '{}'": "an argument of Python calls, not of the command line"},
     "answers/_fill.py": {"fill: the model scores tokens": "tests/answers/test_fill.py"},
@@ -81,7 +85,10 @@ LISTED = {
     "meter/carbon.py": {"did_you_mean(": "provoked by 'a place'"},
     "meter/ledger.py": {"status '{}'": "an argument of Python calls, not of the command line"},
     "meter/readers/flops.py": {"flops: kind '{}'": "an argument of Python calls, not of the command line"},
-    "models/sources.py": {", did you mean": "provoked by 'an embedded model'"},
+    "models/sources.py": {
+        ", did you mean": "provoked by 'an embedded model'",
+        "{}: is a GGUF file": "tests/test_convert_gguf.py",
+    },
     "report/facts.py": {"niwaki ": "commands of the report page, run by tests/report"},
     "describe.py": {"{}: is not a plan": "tests/cli/test_show.py"},
     "run/overrides.py": {

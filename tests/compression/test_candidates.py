@@ -36,6 +36,7 @@ def test_every_recipe_that_distils_becomes_a_valid_recipe(name):
             "adapter",
             "few_shot",
             "finetune",
+            "long_documents",
             "lottery",
             "lstm_lm",
             "pretrain",

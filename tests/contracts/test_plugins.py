@@ -152,7 +152,7 @@ def test_every_kind_is_listed(site):
 def test_the_saved_model_records_the_entries(model):
     assert json.loads((model / "config.json").read_text())["model_type"] == "ernie"
     blueprint = json.loads((model / "blueprint.json").read_text())
-    assert [edit["edit"] for edit in blueprint["edits"]] == ["lose_bias", *["replace_part"] * 3]
+    assert [edit["edit"] for edit in blueprint["edits"]] == ["lose_bias", *["replace_part"] * 4]
 
 
 @pytest.fixture(scope="module")

@@ -44,6 +44,7 @@ REJECTED = {
     "bilstm": "has no decoder",
     "cnn": "has no decoder",
     "exits": "this model generates text",
+    "extend_positions": "models that generate text from a text",
     "from_scratch": "is an encoder, and the model generates text",
     "linear_head": "one label for each text",
     "linear_probe": "heads that read one vector of a text",
@@ -54,6 +55,8 @@ REJECTED = {
     "reinit": "this model generates text",
     "smart": "this model generates text",
     "stack": "is an encoder-decoder",
+    "token_dropping": "needs every token",
+    "token_pooling": "needs every token",
     "weighted_layers": "heads for labels of texts and for tags",
 }
 EXAMPLES = {
@@ -64,6 +67,7 @@ EXAMPLES = {
     "soup": {"other_stages": ["teacher"], "choose": "uniform"},
     "embeddings": {"width": 6},
     "ffn": {"multiple": 8},
+    "linear_mixing": {"tokens": 16},  # fewer numbers than attention in layers this narrow
 }
 FAMILIES = {
     "distil": [("student", {"layers": 1}), ("logits", {})],

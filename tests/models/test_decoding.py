@@ -118,6 +118,6 @@ def test_one_stack_reads_the_input_and_its_past():
         found, past = run_prefix_decoder([layer], tokens[:, place : place + 1], keys, padding_bias(mask, memory), past)
     whole = torch.cat([memory, tokens], dim=1)
     layout = Packed(torch.ones(2, 7, dtype=torch.long))
-    wanted = layout.unpack(layer.run(layout.pack(whole), layout, True, {}))[:, -1:]
+    wanted = layout.unpack(layer.run(layout.pack(whole), layout, True, {})[0])[:, -1:]
     torch.testing.assert_close(found, wanted, atol=2e-5, rtol=0)
     assert past[0][0].shape[2] == 3

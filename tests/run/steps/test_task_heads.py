@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -10,11 +11,16 @@ import pytest
 import niwaki
 import tiny
 from niwaki import api
+from niwaki.answers.labels import Labels
 from niwaki.core.errors import InputError
+from niwaki.core.files import read_json
 from niwaki.core.head_folder import head_names
 from niwaki.run.plan import make_plan
 from niwaki.run.recipe import parse, to_toml
+from niwaki.run.steps import task_heads as module
+from niwaki.run.steps.task_heads import tune_threshold
 from niwaki.tasks._task import Task
+from niwaki.tasks.classification import Classification
 from niwaki.train.loop import Interrupted, _Fit
 from run import small
 
@@ -149,3 +155,28 @@ def test_the_key_of_a_stage_knows_its_tasks(make):
     keys = [key(make()), key(make(tasks=tasks[:1])), key(make(tasks=[{**tasks[0], "weight": 2.0}, tasks[1]]))]
     keys.append(key(make(objective={"use": "multi_task", "temperature": 2.0})))
     assert len(set(keys)) == 4
+
+
+class Tuned(Classification):
+    """Chooses a threshold on the validation rows."""
+
+    seen: ClassVar[list[tuple[int, int]]] = []
+
+    def tuned(self, logits, rows, table):
+        self.seen.append((len(logits), table.num_rows))
+        return Labels(threshold=0.25)
+
+
+def test_a_threshold_is_tuned_on_the_saved_model_and_stored(tmp_path, rows_csv):
+    model = tiny.model("bert", layers=1)
+    tiny.with_graphs(model, tmp_path / "model")
+    task = Tuned(path=str(rows_csv))
+    tune_threshold(task, model, tmp_path / "model")
+    number = task.splits()["validation"].num_rows
+    assert Tuned.seen == [(number, number)]
+    assert read_json(tmp_path / "model" / "config.json")["niwaki_answer"]["threshold"] == 0.25
+
+
+def test_tasks_without_thresholds_open_no_model(tmp_path, rows_csv, monkeypatch):
+    monkeypatch.setattr(module, "Predictor", lambda folder: pytest.fail("was opened"))
+    tune_threshold(Classification(path=str(rows_csv)), tiny.model("bert", layers=1), tmp_path)
