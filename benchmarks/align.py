@@ -31,10 +31,10 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 
 
-def words(data: Path, pair: str) -> list[str]:
-    """The most frequent words of the first language: those that its dictionary translates, with numerals."""
+def words(data: Path, pair: str, side: str) -> list[str]:
+    """Words of one side of a dictionary, those of the most frequent source words first, with numerals."""
     table = pq.read_table(data / "muse_dicts" / f"{pair}.parquet").sort_by("rank")
-    found = dict.fromkeys(table.column("source").to_pylist())
+    found = dict.fromkeys(table.column(side).to_pylist())
     return [*[*found][:WORDS], *(str(number) for number in range(1900, 2030) if str(number) not in found)]
 
 
@@ -50,8 +50,8 @@ def vectors(model: Path, listed: list[str], name: str) -> Path:
 def run(pair: str, variant: str, data: Path, e5: Path) -> dict[str, Any]:
     minilm = find_model("minilm")
     assert minilm is not None, "needs the embedded model"
-    back = "-".join(reversed(pair.split("-")))
-    tables = [vectors(minilm, words(data, pair), f"{pair}-source"), vectors(e5, words(data, back), f"{pair}-target")]
+    models = {"source": minilm, "target": e5}
+    tables = [vectors(model, words(data, pair, side), f"{pair}-{side}") for side, model in models.items()]
     settings = dict(VARIANTS[variant])
     pairs = data / "muse_dicts" / f"{pair}.parquet"
     found = api.align(*tables, settings.pop("dictionary", pairs), test=pairs, **settings)

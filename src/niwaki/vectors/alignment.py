@@ -25,7 +25,7 @@ class Settings:
     center: bool = True
     csls: bool = True
     self_learning: bool = False
-    frequent: int = 20_000  # words of each side from which self-learning makes its dictionary
+    frequent: int = 10_000  # words of each side from which self-learning makes its dictionary
 
 
 @dataclass(frozen=True)
