@@ -16,7 +16,7 @@ from niwaki.vectors.normalization import normalized, unit
 from niwaki.vectors.retrieval import densities, nearest
 from niwaki.vectors.table import WordVectors
 
-ROUNDS, LEAST_GAIN = 100, 1e-6
+ROUNDS, LEAST_GAIN = 100, 1e-4
 
 
 @dataclass(frozen=True)
