@@ -1,5 +1,6 @@
 """Rows become features in a memory that does not grow with them: limits are lowered here, so that few rows are many."""
 
+import gc
 import json
 import tracemalloc
 from functools import partial
@@ -35,10 +36,12 @@ def peaks(path, count):
     found = {}
 
     def step(name, work):
+        gc.collect()
         arrow = pa.total_allocated_bytes()
         tracemalloc.reset_peak()
         before, _ = tracemalloc.get_traced_memory()
         built = work()
+        gc.collect()
         held, most = tracemalloc.get_traced_memory()
         found[f"{name}, held"] = held - before + pa.total_allocated_bytes() - arrow
         found[f"{name}, peak"] = most - before
@@ -56,6 +59,10 @@ def peaks(path, count):
 
 def test_memory_is_flat_from_the_file_to_the_features(little, tmp_path):
     peaks(tmp_path / "first.jsonl", 500)  # what is made once: imports, caches
-    few, many = (peaks(tmp_path / f"{count}.jsonl", count) for count in (6000, 12_000))
-    growth = {name: (many[name] - few[name]) / 6000 for name in few}  # bytes a row
+    growth: dict[
+        str, float
+    ] = {}  # bytes a row; the least of two, because Arrow's threads release memory when they like
+    for attempt in range(2):
+        few, many = (peaks(tmp_path / f"{count}-{attempt}.jsonl", count) for count in (6000, 12_000))
+        growth |= {name: min(growth.get(name, 1e9), (many[name] - few[name]) / 6000) for name in few}
     assert max(growth.values()) < 3, growth  # an array with a number for each row would be four or eight
