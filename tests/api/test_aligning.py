@@ -59,5 +59,8 @@ def test_an_encoder_gives_word_vectors(encoder_folder, tmp_path):
     table = read(tmp_path / "x.vec")
     assert (found["words"], found["size"], table.words) == (2, table.vectors.shape[1], ["film", "plot"])
     assert np.allclose(table.vectors, api.load(encoder_folder, "torch").encode(["film", "plot"]), atol=1e-5)
+    (tmp_path / "latin.txt").write_bytes("Käse\n".encode("latin-1"))
+    with pytest.raises(InputError, match="is not text in UTF-8"):
+        api.word_vectors(encoder_folder, tmp_path / "latin.txt", tmp_path / "x.vec")
     with pytest.raises(InputError, match="is not a file of words"):
         api.word_vectors(encoder_folder, tmp_path / "none.txt", tmp_path / "x.vec")

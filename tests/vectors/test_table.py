@@ -17,6 +17,14 @@ def test_a_table_is_read_as_it_was_written(tmp_path):
     assert again.words == table.words and np.array_equal(again.vectors, table.vectors)
 
 
+def test_a_table_that_cannot_be_written_leaves_the_one_before(tmp_path):
+    table = WordVectors(["a"], np.ones((1, 2), dtype=np.float32))
+    table.write(tmp_path / "x.vec")
+    with pytest.raises(UnicodeEncodeError):
+        WordVectors(["b", "\ud800"], np.ones((2, 2), dtype=np.float32)).write(tmp_path / "x.vec")
+    assert read(tmp_path / "x.vec").words == ["a"] and [path.name for path in tmp_path.iterdir()] == ["x.vec"]
+
+
 def test_glove_files_have_no_header_and_may_be_compressed(tmp_path):
     text = "the 1 2 3\nof 4 5 6\n"
     (tmp_path / "x.txt").write_text(text)

@@ -104,7 +104,11 @@ def word_vectors(
     if not source.is_file():
         raise InputError(f"{source}: is not a file of words")
     require_writable(Path(out).parent)
-    listed = dict.fromkeys(line.strip() for line in source.read_text(encoding="utf-8").splitlines() if line.strip())
+    try:
+        lines = source.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError:
+        raise InputError(f"{source}: is not text in UTF-8; convert it first") from None
+    listed = dict.fromkeys(line.strip() for line in lines if line.strip())
     chosen = [*listed][: limit or None]
     if not chosen:
         raise InputError(f"{source}: has no words")

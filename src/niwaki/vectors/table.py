@@ -34,11 +34,16 @@ class WordVectors:
         return WordVectors(self.words, vectors)
 
     def write(self, path: Path) -> None:
-        """With word2vec's header: the number of words and the size."""
-        with path.open("w", encoding="utf-8", newline="\n") as file:
-            file.write(f"{len(self)} {self.vectors.shape[1]}\n")
-            for word, vector in zip(self.words, self.vectors, strict=True):
-                file.write(f"{word} {' '.join(format(number, '.6g') for number in vector.tolist())}\n")
+        """With word2vec's header: the number of words and the size. The file appears when it is whole."""
+        partial = path.with_name(f"{path.name}.part")
+        try:
+            with partial.open("w", encoding="utf-8", newline="\n") as file:
+                file.write(f"{len(self)} {self.vectors.shape[1]}\n")
+                for word, vector in zip(self.words, self.vectors, strict=True):
+                    file.write(f"{word} {' '.join(format(number, '.6g') for number in vector.tolist())}\n")
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
 
 
 def read(path: Path, limit: int = 0) -> WordVectors:

@@ -2,14 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from niwaki.models.families.bert import Bert
 from niwaki.models.family import HeadPaths, InputPaths, Network, StackRules
 from niwaki.models.value_rules import Rule, whole
-
-if TYPE_CHECKING:
-    pass
 
 
 class Canine(Bert):

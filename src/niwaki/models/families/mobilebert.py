@@ -1,8 +1,8 @@
 """MobileBERT (Sun et al. 2020): narrow layers with bottlenecks, norms without statistics, embeddings that read three tokens."""
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from niwaki.core.errors import InputError
+from niwaki.models.families._supported import reject_variants
 from niwaki.models.families.bert import Bert
 from niwaki.models.family import (
     Config,
@@ -15,10 +15,6 @@ from niwaki.models.family import (
     VocabularyPaths,
 )
 from niwaki.models.value_rules import WIDEST, Rule, flag, one_of, whole
-
-if TYPE_CHECKING:
-    pass
-
 
 SUPPORTED: Config = {
     "trigram_input": True,
@@ -66,11 +62,7 @@ class MobileBert(Bert):
 
     @classmethod
     def check_config(cls, config: Config) -> None:
-        for key, usual in SUPPORTED.items():
-            if config.get(key, usual) not in (usual, None):
-                raise InputError(
-                    f"config: a mobilebert with {key} = {config[key]} is not supported; take one with {usual}"
-                )
+        reject_variants(config, SUPPORTED, "a mobilebert")
 
     @classmethod
     def adapt_network(cls, network: Network) -> None:

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from niwaki.core.errors import InputError
+from niwaki.models.families._supported import reject_variants
 from niwaki.models.family import (
     Config,
     ConfigKeys,
@@ -88,9 +88,7 @@ class Xlm(Family):
 
     @classmethod
     def check_config(cls, config: Config) -> None:
-        for key, usual in SUPPORTED.items():
-            if config.get(key, usual) not in (usual, None):
-                raise InputError(f"config: an xlm with {key} = {config[key]} is not supported; take one with {usual}")
+        reject_variants(config, SUPPORTED, "an xlm")
 
     @classmethod
     def adapt_network(cls, network: Network) -> None:

@@ -1,8 +1,8 @@
 """XLNet (Yang et al. 2019): attention with distances and segments, no positions in the embeddings, the class token last."""
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from niwaki.core.errors import InputError
+from niwaki.models.families._supported import reject_variants
 from niwaki.models.family import (
     Config,
     ConfigKeys,
@@ -15,10 +15,6 @@ from niwaki.models.family import (
     VocabularyPaths,
 )
 from niwaki.models.value_rules import ACTIVATIONS, MOST_LAYERS, MOST_POSITIONS, WIDEST, Rule, flag, one_of, whole
-
-if TYPE_CHECKING:
-    pass
-
 
 SUPPORTED: Config = {
     "attn_type": "bi",
@@ -82,9 +78,7 @@ class XlNet(Family):
 
     @classmethod
     def check_config(cls, config: Config) -> None:
-        for key, usual in SUPPORTED.items():
-            if config.get(key, usual) not in (usual, None):
-                raise InputError(f"config: an xlnet with {key} = {config[key]} is not supported; take one with {usual}")
+        reject_variants(config, SUPPORTED, "an xlnet")
 
     @classmethod
     def adapt_network(cls, network: Network) -> None:
