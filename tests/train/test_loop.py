@@ -16,7 +16,7 @@ from niwaki.methods._method import (
     Penalizes,
     Schedules,
 )
-from niwaki.tasks.classification import ClassificationScorer
+from niwaki.tasks._label_task import LabelScorer
 from niwaki.train.loop import Interrupted, fit, set_dropout
 from train.jobs import job, same, weights
 
@@ -38,7 +38,7 @@ def scripted(scores: list[float], monkeypatch) -> None:
     def fake(self, example_stats):
         return {"accuracy": next(given), "f1_macro": 0.0}
 
-    monkeypatch.setattr(ClassificationScorer, "scores", fake)
+    monkeypatch.setattr(LabelScorer, "scores", fake)
 
 
 def test_best_weights_remain_and_patience_ends_training(task, tmp_path, monkeypatch):

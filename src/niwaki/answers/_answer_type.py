@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
 from tokenizers import Tokenizer
@@ -14,6 +14,7 @@ from niwaki.core.errors import InputError, UsageError
 from niwaki.core.json_types import Json
 from niwaki.core.settings import Settings
 from niwaki.data.column_names import texts as texts_among
+from niwaki.data.pixels import Pixels
 from niwaki.data.ragged import Ragged, RaggedWriter
 from niwaki.data.scratch import GrowingArray, joined
 from niwaki.tokenization.tokenizing import encode_batch
@@ -28,24 +29,29 @@ Value = Any  # an answer as plain data: a label, a number, a list of tags, a tex
 class EncodedInputs:
     """Inputs in a model's tokens, as sequences. An input may need several: windows of a long text, endings to choose from."""
 
-    arrays: Mapping[
-        str, Ragged
-    ]  # the network's inputs by name (`input_ids`, `token_type_ids`), a row for each sequence
+    # the network's inputs by name (`input_ids`, `token_type_ids`, `pixel_values`), a row for each sequence; lengths are those of the first
+    arrays: Mapping[str, Ragged | Pixels]
     input_index: np.ndarray  # (sequences,) the number of the input that each belongs to, rising
     metadata: list[Any]  # per sequence, what the kind needs to read its answer; empty where it needs nothing
     group: int = 1  # so many sequences in a row are trained on together
 
     def __len__(self) -> int:
         """Rows of training: a group of sequences each."""
-        return len(self.ids) // self.group
+        return len(self.lengths) // self.group
 
     @property
     def ids(self) -> Ragged:
-        return self.arrays["input_ids"]
+        """Of texts."""
+        return cast(Ragged, self.arrays["input_ids"])
 
     @property
     def types(self) -> Ragged:
-        return self.arrays["token_type_ids"]
+        return cast(Ragged, self.arrays["token_type_ids"])
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """(sequences,) tokens that the network reads of each."""
+        return next(iter(self.arrays.values())).lengths
 
     @property
     def inputs(self) -> int:
@@ -61,12 +67,22 @@ class EncodedInputs:
         fill = {"input_ids": pad_id, LABELS: NO_TOKEN}
         pairs = {name: array.padded(sequences, fill.get(name, 0)) for name, array in self.arrays.items()}
         found = {name: padded for name, (padded, _) in pairs.items()}
-        return {**found, "attention_mask": pairs["input_ids"][1].astype(np.int64)}
+        _, mask = next(iter(pairs.values()))
+        return {**found, "attention_mask": mask.astype(np.int64)}
 
     def joined(self, other: "EncodedInputs") -> "EncodedInputs":
         input_index = joined(self.input_index, other.input_index + self.inputs)
-        arrays = {name: array.joined(other.arrays[name]) for name, array in self.arrays.items()}
+        arrays = {name: joined_rows(array, other.arrays[name]) for name, array in self.arrays.items()}
         return EncodedInputs(arrays, input_index, self.metadata + other.metadata, self.group)
+
+
+def joined_rows(first: Ragged | Pixels, second: Ragged | Pixels) -> Ragged | Pixels:
+    """Rows of the same kind, one behind the other."""
+    if isinstance(first, Pixels) and isinstance(second, Pixels):
+        return first.joined(second)
+    if isinstance(first, Ragged) and isinstance(second, Ragged):
+        return first.joined(second)
+    raise TypeError("rows of images and rows of texts cannot be joined")
 
 
 class InvalidText(ValueError):

@@ -7,7 +7,7 @@ from niwaki.core.errors import InputError
 from niwaki.core.json_types import Json
 from niwaki.core.settings import check
 
-BY_HEAD = {"TokenClassification": "tags", "QuestionAnswering": "span"}
+BY_HEAD = {"TokenClassification": "tags", "QuestionAnswering": "span", "ImageClassification": "image_label"}
 HEADS = (*BY_HEAD, "SequenceClassification", "ConditionalGeneration")
 BARE = (
     "Model",
@@ -17,6 +17,7 @@ BARE = (
 )  # endings of architectures without a task head
 SEQ2SEQ = "MTModel"
 LANGUAGE_MODEL = "likelihood"  # a masked-LM architecture that is saved with this answer type keeps its head
+EMBEDDINGS = "embedding", "image_embedding"
 BY_PROBLEM = {"regression": "number", "multi_label_classification": "labels"}
 
 
@@ -41,7 +42,7 @@ def labels_of(config: Json, where: str) -> list[str]:
     """The names of the outputs, in their order. A head of two whose names were never set has none in its file: transformers
     leaves its default out, which is LABEL_0 and LABEL_1 and means nothing where the outputs are begin and end."""
     saved = config.get("niwaki_answer")
-    if (saved.get("kind") if isinstance(saved, dict) else guess_answer_type(config)) in ("embedding", LANGUAGE_MODEL):
+    if (saved.get("kind") if isinstance(saved, dict) else guess_answer_type(config)) in (*EMBEDDINGS, LANGUAGE_MODEL):
         return []
     names = config.get("id2label")
     if isinstance(names, dict) and names and all(number.isdigit() for number in names):
@@ -59,7 +60,7 @@ def guess_answer_type(config: Json) -> str:
             if str(name).endswith(f"For{head}"):
                 return kind
     if is_bare_encoder(config):
-        return "embedding"
+        return EMBEDDINGS["patch_size" in config]  # only networks for images have patches
     if len(config.get("id2label") or {}) == 1:
         return "number"
     return BY_PROBLEM.get(str(config.get("problem_type")), "label")

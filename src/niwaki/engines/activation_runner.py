@@ -34,7 +34,7 @@ class ActivationRunner:
         self.group_size: int | None = None  # None: not tested yet
 
     def __call__(self, encoded: EncodedInputs, sequences: Sequence[int]) -> Iterator[TeacherOutput]:
-        lengths, run = encoded.ids.lengths, partial(self._run, encoded)
+        lengths, run = encoded.lengths, partial(self._run, encoded)
         with ThreadPoolExecutor(self.threads, thread_name_prefix="niwaki") as pool:
             for chunk in token_chunks(sequences, lengths):
                 groups = group_by_length(chunk, lengths, self._group_size(encoded, chunk))
@@ -46,7 +46,7 @@ class ActivationRunner:
     def _group_size(self, encoded: EncodedInputs, chunk: Sequence[int]) -> int:
         """How many sequences of one length may run together: ONNX Runtime may add in another order if there are more."""
         if self.group_size is None:
-            largest = max(group_by_length(chunk, encoded.ids.lengths, GROUP_SIZE), key=len)
+            largest = max(group_by_length(chunk, encoded.lengths, GROUP_SIZE), key=len)
             if len(largest) > 1:
                 alone = [output for sequence in largest for output in self._run(encoded, [sequence])]
                 pairs = zip(self._run(encoded, largest), alone, strict=True)

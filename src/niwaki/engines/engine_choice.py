@@ -18,6 +18,7 @@ from niwaki.core.errors import InputError, first_line
 from niwaki.core.files import user_cache, write_json
 from niwaki.core.json_types import Json
 from niwaki.core.log import info
+from niwaki.data.pixels import PIXELS, Pixels
 from niwaki.data.ragged import Ragged
 from niwaki.engines import RUNTIMES
 from niwaki.engines.native.program_file import outdated
@@ -25,6 +26,8 @@ from niwaki.engines.runtime import Runtime
 from niwaki.meter.machine import processor
 from niwaki.models.config_rules import read as read_config
 from niwaki.models.config_rules import readable_tokens
+from niwaki.models.input_readers import reads_images
+from niwaki.models.preprocessor import preprocessor_for
 
 LENGTHS = (8, 12, 16, 20, 24, 28, 32, 48, 64, 10, 14, 18, 22, 26, 30, 40)  # of the sequences of the comparison
 ROUNDS = 3
@@ -86,14 +89,18 @@ def _compare(folder: Path, names: Sequence[str], threads: int) -> str:
     for _ in range(ROUNDS):
         for name, runtime in runtimes.items():
             start = time.perf_counter()
-            for batch in runtime.batches(encoded.ids.lengths):
+            for batch in runtime.batches(encoded.lengths):
                 runtime.run(encoded, batch, 0)
             best[name] = min(best[name], time.perf_counter() - start)
     return min(best, key=lambda name: best[name])
 
 
 def random_sequences(config: Json) -> EncodedInputs:
-    """The sequences of the comparison, within the model's maximum length and vocabulary."""
+    """The sequences of the comparison, within the model's maximum length and vocabulary; or images of its size."""
+    if reads_images(config):
+        blank = preprocessor_for(config)
+        pixels = np.zeros((len(LENGTHS), blank.channels, *blank.size), dtype=np.uint8)
+        return EncodedInputs({PIXELS: Pixels(pixels, blank.tokens, blank.scale)}, np.arange(len(LENGTHS)), [])
     longest, vocabulary = max(1, readable_tokens(config)), config.get("vocab_size") or len(LENGTHS) + 1
     lengths = [min(length, longest) for length in LENGTHS]
     ids = Ragged.of([(1 + number) % vocabulary] * length for number, length in enumerate(lengths))

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from niwaki.core.tensor_file import read_header
+from niwaki.data.pixels import PIXELS
 from niwaki.engines.exits import layer_ranges
 from niwaki.engines.expand import DOMAIN, expand
 from niwaki.engines.graph_rules import DECODER, ENCODER, EXIT_GRAPH, GRAPH, WEIGHTS
@@ -150,8 +151,8 @@ def cache_names(part: str, depth: int, prefix: str = "past_key_values") -> list[
 
 def example_inputs(anatomy: Anatomy) -> dict[str, Tensor]:
     """The inputs of a network by name, with example values for tracing."""
-    inputs = {"input_ids": EXAMPLE_IDS, "attention_mask": EXAMPLE_IDS}
-    return inputs | ({"token_type_ids": torch.zeros_like(EXAMPLE_IDS)} if reads_token_types(anatomy) else {})
+    found = anatomy.inputs.example(*EXAMPLE_IDS.shape)
+    return {name: value for name, value in found.items() if name != "token_type_ids" or reads_token_types(anatomy)}
 
 
 def graph_of(anatomy: Anatomy, function: Function, outputs: list[str]) -> bytes:
@@ -163,7 +164,8 @@ def graph_with(
     network: Network, function: Function, inputs: dict[str, Tensor], outputs: list[str], axes: Axes | None = None
 ) -> bytes:
     """An ONNX graph for any batch and length. Constants are not folded, so that weights keep their names."""
-    axes = axes or {name: {0: "batch", 1: "tokens"} for name in inputs}
+    sized = {PIXELS: {0: "batch"}}
+    axes = axes or {name: sized.get(name, {0: "batch", 1: "tokens"}) for name in inputs}
     file = io.BytesIO()
     # the older exporter: it keeps the names of weights and reads the symbolic form of packed products (docs/concepts.md)
     with warnings.catch_warnings(), torch.no_grad():

@@ -117,7 +117,7 @@ class Heads(Predictor):
         if self.threads == 1:
             return
         encoded = {name: self.heads[name].tokenize(some) for name, some in inputs.items()}
-        jobs = [(name, number) for name, rows in encoded.items() for number in range(len(rows.ids))]
+        jobs = [(name, number) for name, rows in encoded.items() for number in range(len(rows.lengths))]
 
         def run(job: tuple[str, int]) -> None:
             name, number = job

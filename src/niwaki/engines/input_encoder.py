@@ -1,4 +1,4 @@
-"""Inputs to token ids, with a model's tokenizer and within the limits of its vocabulary."""
+"""Inputs to token ids, with a model's tokenizer and within the limits of its vocabulary; or images to pixels, with its preprocessor."""
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,8 +11,11 @@ from tokenizers import Tokenizer
 
 from niwaki.answers._answer_type import AnswerType, EncodedInputs, Input, with_truncation
 from niwaki.core.errors import InputError, first_line, is_panic
+from niwaki.core.json_types import Json
 from niwaki.engines.native.wordpiece import Wordpiece
 from niwaki.models.config_rules import CONFIG
+from niwaki.models.input_readers import as_encoder, reads_images
+from niwaki.models.preprocessor import load_preprocessor
 from niwaki.models.tokenizer_loading import plain_tokenizer
 from niwaki.tokenization.tokenizer_rules import read_text
 from niwaki.tokenization.tokenizing import encode
@@ -28,6 +31,25 @@ class NoTokens(InputError):
     def __init__(self, numbers: list[int]) -> None:
         super().__init__(f"texts.{numbers[0]}: the tokenizer makes no tokens of it; remove it, it has no answer")
         self.numbers = numbers
+
+
+def open_encoder(
+    folder: Path, config: Json, answer_type: AnswerType, max_tokens: int, reads_types: bool
+) -> "InputEncoder | ImageEncoder":
+    """What the model's family reads decides."""
+    if reads_images(config):
+        return ImageEncoder(folder, config, answer_type)
+    return InputEncoder(folder, config, answer_type, max_tokens, reads_types)
+
+
+class ImageEncoder:
+    """The preprocessor of a model folder."""
+
+    def __init__(self, folder: Path, config: Json, answer_type: AnswerType) -> None:
+        self.answer_type, self.preprocessor = answer_type, load_preprocessor(folder, config)
+
+    def __call__(self, inputs: Sequence[Input]) -> EncodedInputs:
+        return self.answer_type.encode(inputs, as_encoder(self.preprocessor), self.preprocessor.tokens)
 
 
 class InputEncoder:

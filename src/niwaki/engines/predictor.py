@@ -28,16 +28,16 @@ from niwaki.core.tensor_file import read_header
 from niwaki.engines import RUNTIMES
 from niwaki.engines.engine_choice import fastest_engine, usable_engines
 from niwaki.engines.exits import ExitRule, exits_of
-from niwaki.engines.input_encoder import TOKENIZER, InputEncoder
+from niwaki.engines.input_encoder import open_encoder
 from niwaki.engines.language_model import LanguageModel
 from niwaki.engines.runtime import Runtime
 from niwaki.engines.scheduler import Scheduler
 from niwaki.engines.sharing import Shareable
 from niwaki.models.config_rules import CONFIG, readable_tokens
 from niwaki.models.config_rules import read as read_config
+from niwaki.models.input_readers import missing_reader_file
 from niwaki.models.published_answer import open_answer_type, with_published_answer
 from niwaki.models.sentence_modules import embedding_size, with_published_pooling
-from niwaki.models.tokenizer_settings import VOCABULARIES
 from niwaki.models.tokenizer_settings import check_folder as check_tokenizer_folder
 from niwaki.models.trunk import check_trunk
 
@@ -76,7 +76,7 @@ class Predictor(LanguageModel, Shareable):
     def _answer_with(self, answer_type: AnswerType) -> None:
         self.answer_type = answer_type
         reads_types = "token_type_ids" in self.runtime.inputs
-        self.encoder = InputEncoder(trunk_folder(self.folder), self._config, answer_type, self.max_tokens, reads_types)
+        self.encoder = open_encoder(trunk_folder(self.folder), self._config, answer_type, self.max_tokens, reads_types)
         self.scheduler = Scheduler(
             self.runtime,
             pad_id=int(self._config.get("pad_token_id") or 0),
@@ -169,11 +169,13 @@ def check_model_folder(folder: Path) -> Json:
         raise InputError(f"{folder}: is not a folder")
     trunk = trunk_folder(folder)
     weights = weight_paths(folder)
-    tokenizer = [] if any(file_inside(trunk, name).is_file() for name in VOCABULARIES) else [trunk / TOKENIZER]
-    for path in (folder / CONFIG, *tokenizer, *weights):
+    for path in (folder / CONFIG, *weights):
         if not file_inside(path.parent, path.name).is_file():
             raise InputError(f"{path.parent}: is not a model that can predict, it has no {path.name}")
-    config = with_published_answer(folder, read_config(folder))
+    own = read_config(folder)
+    if (lacking := missing_reader_file(trunk, own)) is not None:
+        raise InputError(f"{trunk}: is not a model that can predict, it has no {lacking.name}")
+    config = with_published_answer(folder, own)
     if is_bare_encoder(config) and trunk == folder:
         config = with_published_pooling(folder, config)
     labels_of(config, str(folder / CONFIG))

@@ -56,9 +56,10 @@ class Trunk(OtherHead):
     def _head_of(self, folder: Path) -> "Head":
         from niwaki.models.head import no_head
 
-        if read_config(folder).get("is_decoder"):
+        config = read_config(folder)
+        if config.get("is_decoder"):
             raise InputError(f"{folder}: attends to earlier tokens only; take a masked language model for embeddings")
-        return no_head()
+        return no_head(config)
 
 
 def masked_head(folder: Path) -> "Head":

@@ -9,11 +9,15 @@ import numpy as np
 from niwaki.answers._answer_type import EncodedInputs
 from niwaki.core.extras import missing_package
 from niwaki.data.batching import sorted_batches
+from niwaki.data.pixels import PIXELS
 from niwaki.engines.exits import ActiveBatch, PaddedBatch
 
 BATCH_ROWS, BATCH_TOKENS = 32, 1024  # small enough for the caches: measured in benchmarks/batches.py
 
-Arrays = Mapping[str, np.ndarray]  # a network's inputs by name: `input_ids`, `attention_mask`, `token_type_ids`
+Arrays = Mapping[str, np.ndarray]  # a network's inputs by name: `input_ids`, `attention_mask`, `token_type_ids`, `pixel_values`
+
+
+TEXT_INPUTS, IMAGE_INPUTS = ("input_ids", "attention_mask", "token_type_ids"), (PIXELS,)
 
 
 class Runtime:
@@ -26,7 +30,7 @@ class Runtime:
     is_export_target: ClassVar[bool] = True  # whether `niwaki export --to` accepts it
     supports_seq2seq: ClassVar[bool] = False  # whether it runs networks that generate text
 
-    inputs: tuple[str, ...] = ("input_ids", "attention_mask", "token_type_ids")  # names that this network reads
+    inputs: tuple[str, ...] = TEXT_INPUTS  # names that this network reads
     generates: bool = False  # whether this network generates text: it returns token ids instead of logits
 
     def __init__(self, folder: Path, threads: int) -> None:

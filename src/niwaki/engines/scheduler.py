@@ -42,7 +42,7 @@ class Scheduler:
 
     def logits(self, encoded: EncodedInputs) -> np.ndarray:
         """(sequences, labels), or (tokens of all sequences, labels) from a token head; all finite."""
-        lengths = encoded.ids.lengths
+        lengths = encoded.lengths
         if not len(lengths):
             return np.zeros((0, self.labels or 0), dtype=np.float32)
         if len(lengths) == 1:  # the fast path of a single request
@@ -56,9 +56,9 @@ class Scheduler:
         self, encoded: EncodedInputs, exits: list[int], stops: ExitRule
     ) -> tuple[np.ndarray, np.ndarray]:
         """(sequences, labels) logits of the exit that each sequence took, and the number of that exit."""
-        batches = self.runtime.batches(encoded.ids.lengths) if len(encoded.ids) else []
-        logits = np.zeros((len(encoded.ids), self.labels or 0), dtype=np.float32)
-        taken = np.zeros(len(encoded.ids), dtype=np.int64)
+        batches = self.runtime.batches(encoded.lengths) if len(encoded.lengths) else []
+        logits = np.zeros((len(encoded.lengths), self.labels or 0), dtype=np.float32)
+        taken = np.zeros(len(encoded.lengths), dtype=np.int64)
         runtime = self.runtime
         assert isinstance(runtime, EarlyExitRuntime)  # `cascade.engine_with_exits`
 
@@ -78,7 +78,7 @@ class Scheduler:
 
     def _run(self, encoded: EncodedInputs, chosen: np.ndarray, use_all_threads: bool) -> np.ndarray:
         found = self.runtime.run(encoded, chosen, self.pad_id, use_all_threads)
-        rows = int(encoded.ids.lengths[chosen].sum()) if self.per_token else len(chosen)
+        rows = int(encoded.lengths[chosen].sum()) if self.per_token else len(chosen)
         expected = (rows, found.shape[-1] if self.labels is None else self.labels)
         if found.shape != expected:
             raise InputError(

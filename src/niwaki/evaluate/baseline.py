@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from niwaki.answers._answer_type import Input, Value
+from niwaki.answers._images import ImageInputs
 from niwaki.core.catalog import Catalog
 from niwaki.core.json_types import Json
 from niwaki.core.log import info
@@ -20,6 +21,7 @@ from niwaki.tasks._task import Task
 BASELINES = Catalog("niwaki.evaluate.baselines", what="baseline", plugins=False)
 ORDER = ("majority", "tfidf", "static", "frozen")  # from the simplest to the strongest
 OF_LANGUAGE_MODELS = ("ngram",)
+OF_IMAGES = ("majority", "pixels")
 PredictFunction = Callable[[Sequence[Input]], list[Value]]
 
 
@@ -82,7 +84,7 @@ def run_baselines(task: Task, model: Path, window: Callable[[], Window], vectors
     fine-tuned, baselines that use its weights are skipped."""
     baselines, example_stats, skipped = [], [], {}
     with window() as whole:
-        for kind in OF_LANGUAGE_MODELS if task.answer == "likelihood" else ORDER:
+        for kind in kinds_for(task):
             baseline = BASELINES.load(kind, Baseline)(task, model, vectors)
             result = _run_baseline(kind, baseline, task, window)
             if result is None:
@@ -96,6 +98,13 @@ def run_baselines(task: Task, model: Path, window: Callable[[], Window], vectors
     )
     record = {"name": best["name"], "score": best["score"], "spent": whole.reading.to_dict(), "baselines": baselines}
     return {"version": 1, **record, "skipped": skipped}, np.stack(example_stats)
+
+
+def kinds_for(task: Task) -> tuple[str, ...]:
+    """The baselines for what a task reads."""
+    if isinstance(task.answer_type, ImageInputs):
+        return OF_IMAGES
+    return OF_LANGUAGE_MODELS if task.answer == "likelihood" else ORDER
 
 
 def _run_baseline(

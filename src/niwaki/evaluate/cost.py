@@ -58,6 +58,8 @@ def cost(model: Model, lengths: Sequence[int], compare: bool) -> Json:
         raise InputError(
             "show cost: only encoders and language models with layers are taken apart; `niwaki bench` times all others"
         )
+    if anatomy.family.inputs.reads == "images":  # all of one size, too few tokens for cheaper attention to pay
+        lengths, compare = [anatomy.max_tokens], False
     if max(lengths) > anatomy.max_tokens:
         model = extended(model, max(lengths))
     by_length = {length: parts_of(model, length) for length in lengths}
@@ -78,11 +80,6 @@ def extended(model: Model, tokens: int) -> Model:
     longer = model.clone()
     longer.apply_edit(Positions(tokens=tokens))
     return longer
-
-
-def text_of(tokens: int) -> dict[str, Tensor]:
-    ids = torch.full((1, tokens), 7)
-    return {"input_ids": ids, "attention_mask": torch.ones_like(ids), "token_type_ids": torch.zeros_like(ids)}
 
 
 @torch.no_grad()
@@ -108,7 +105,7 @@ def _pass(model: Model, tokens: int, watch: Watch) -> None:
     anatomy = model.anatomy
     every = anatomy.head.per_token or anatomy.head.pools
     with watch(EMBEDDINGS):
-        rows, mask, types = embedded(anatomy, text_of(tokens))
+        rows, mask, types = embedded(anatomy, anatomy.inputs.example(1, tokens))
         layout: Layout = Padded(mask, rows, causal=anatomy.is_causal)
         layout.types = types
         set_position_bias(anatomy, rows, layout)
@@ -168,7 +165,7 @@ def compared(model: Model, lengths: Sequence[int]) -> Json:
                 engines[name] = _engine(converted(model, name, settings), Path(home) / name)
             except InputError as error:
                 rejected[name] = str(error)
-        seconds = interleaved(engines, lengths)
+        seconds = interleaved(engines, {length: _arrays(model, length) for length in lengths})
     return {
         "conversions": [
             {
@@ -195,17 +192,22 @@ def _engine(model: Model, folder: Path) -> Onnx:
     return Onnx(folder, 1)
 
 
-def interleaved(engines: Mapping[str, Onnx], lengths: Sequence[int]) -> dict[str, dict[int, float]]:
+def interleaved(
+    engines: Mapping[str, Onnx], inputs: Mapping[int, Mapping[str, np.ndarray]]
+) -> dict[str, dict[int, float]]:
     """Seconds of one text by engine and length, the median of laps in which every engine runs every length."""
-    laps: dict[str, dict[int, list[float]]] = {name: {length: [] for length in lengths} for name in engines}
+    laps: dict[str, dict[int, list[float]]] = {name: {length: [] for length in inputs} for name in engines}
     for lap in range(LAPS + 1):
-        for length in lengths:
-            arrays = {name: value.numpy() for name, value in text_of(length).items()}
+        for length, arrays in inputs.items():
             for name, engine in engines.items():
                 spent = _seconds(engine, arrays)
                 if lap:
                     laps[name][length].append(spent)
     return {name: {length: statistics.median(times) for length, times in by.items()} for name, by in laps.items()}
+
+
+def _arrays(model: Model, tokens: int) -> dict[str, np.ndarray]:
+    return {name: value.numpy() for name, value in model.anatomy.inputs.example(1, tokens).items()}
 
 
 def _seconds(engine: Onnx, arrays: Mapping[str, np.ndarray]) -> float:

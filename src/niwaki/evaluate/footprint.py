@@ -24,10 +24,10 @@ def footprint(model: Model, folder: Path, tokens: int) -> Json:
 def flops(model: Model, tokens: int) -> int:
     """Multiplications and additions of the deployed forward pass on one text of `tokens` tokens, by torch's counter
     (it counts matrix products; integer ones count like floats). Works on a skeleton too."""
-    ids = torch.ones(1, tokens, dtype=torch.long, device=next(model.network.parameters()).device)
+    device = next(model.network.parameters()).device
     unknown = {torch.ops.aten.mkldnn_rnn_layer: lstm_flops}
     with torch.no_grad(), FlopCounterMode(display=False, custom_mapping=unknown) as counter:
-        inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids), "token_type_ids": torch.zeros_like(ids)}
+        inputs = {name: value.to(device) for name, value in model.anatomy.inputs.example(1, tokens).items()}
         model.network.eval()
         run_padded(model.anatomy, inputs)
     return int(counter.get_total_flops())

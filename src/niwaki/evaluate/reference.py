@@ -16,6 +16,7 @@ from niwaki.models.family import family_of
 from niwaki.models.features import Features
 from niwaki.models.forward import Batch, forward
 from niwaki.models.generation import generate
+from niwaki.models.input_readers import encoder_of
 from niwaki.models.model import load_folder
 from niwaki.models.saved_files import config_of
 from niwaki.train.collator import Collator
@@ -49,16 +50,16 @@ class Reference:
 
     def values(self, inputs: Sequence[Input]) -> list[Value]:
         parts = []
-        rows = self.answer_type.encode(inputs, self.model.tokenizer.backend_tokenizer, self.max_tokens)
+        rows = self.answer_type.encode(inputs, encoder_of(self.model.tokenizer), self.max_tokens)
         collator = Collator(Features(rows, torch.zeros(0).numpy()), self.model, CPU)
-        order = np.arange(len(rows.ids))
+        order = np.arange(len(rows.lengths))
         reduce = self.answer_type.reduce if isinstance(self.answer_type, ReducesLogits) else None
         with torch.inference_mode():
             for start in range(0, len(order), BATCH):
                 sequences = order[start : start + BATCH]
                 logits = self._logits(collator.inputs(sequences))
                 parts.append((sequences, logits if reduce is None else reduce(logits, rows, sequences)))
-        logits = in_order(parts, rows.ids.lengths, self.answer_type.per_token and reduce is None)
+        logits = in_order(parts, rows.lengths, self.answer_type.per_token and reduce is None)
         return self.answer_type.values(logits, rows, inputs, self.model.labels)
 
     def _logits(self, given: dict[str, torch.Tensor]) -> np.ndarray:

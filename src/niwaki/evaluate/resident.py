@@ -8,7 +8,9 @@ SCRIPT = """
 import sys
 from pathlib import Path
 import numpy, onnxruntime, tokenizers
+from niwaki.engines.engine_choice import random_sequences
 from niwaki.engines.predictor import Predictor
+from niwaki.models.config_rules import read as read_config
 
 def resident():
     lines = Path("/proc/self/status").read_text().splitlines()
@@ -16,8 +18,7 @@ def resident():
 
 start = resident()
 predictor = Predictor(Path(sys.argv[1]), threads=1)
-ids = numpy.full((1, 32), predictor.scheduler.pad_id)
-predictor.runtime.logits({"input_ids": ids, "attention_mask": ids * 0 + 1, "token_type_ids": ids * 0})
+predictor.runtime.run(random_sequences(read_config(predictor.folder)), numpy.array([6]), 0)  # one of 32 tokens, or an image
 print(resident() - start)
 """
 SECONDS = 120

@@ -10,6 +10,7 @@ from niwaki.models.hash_table import hash_names
 from niwaki.models.joined_matrices import join_matrices, split_matrices
 from niwaki.models.layer_lists import group_layers, listed_names
 from niwaki.models.parameter_matrices import parameter_names, set_matrices
+from niwaki.models.patches import patch_names
 from niwaki.models.relative_positions import set_distances
 from niwaki.models.rotary import set_rotations
 
@@ -46,6 +47,9 @@ def published(network: Network, family: type[Family], tensors: Mapping[str, Tens
         found = listed_names(found, family)
     if family.layer is not None and family.layer.stack.parameters:
         found = parameter_names(network, found, family)
+    if family.inputs.reads == "images":
+        found = patch_names(network, found)
+    found = {_stored_name(name, family): value for name, value in found.items()}
     if not family.head.span_body or type(network).base_model_prefix != family.head.span_body:
         return found
     before = f"{family.body}."
@@ -53,3 +57,9 @@ def published(network: Network, family: type[Family], tensors: Mapping[str, Tens
         name.replace(before, f"{family.head.span_body}.", 1) if name.startswith(before) else name: value
         for name, value in found.items()
     }
+
+
+def _stored_name(name: str, family: type[Family]) -> str:
+    for own, stored in family.published_names:
+        name = name.replace(own, stored)
+    return name

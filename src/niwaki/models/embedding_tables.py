@@ -10,12 +10,12 @@ def all_tables(anatomy: Anatomy) -> list[str]:
     """All embedding tables."""
     inputs, decoder = anatomy.inputs, anatomy.decoder
     own = [] if decoder is None else [*decoder.token_tables, *decoder.small_tables]
-    return [inputs.token_table, *inputs.small_tables, *own]
+    return [*filter(None, [inputs.token_table]), *inputs.small_tables, *own]
 
 
 def whole_token_tables(anatomy: Anatomy) -> list[str]:
     """The large ones, with a vector for each token that is read or generated."""
-    return [anatomy.inputs.token_table, *(anatomy.decoder.token_tables if anatomy.decoder else ())]
+    return [*filter(None, [anatomy.inputs.token_table]), *(anatomy.decoder.token_tables if anatomy.decoder else ())]
 
 
 def token_tables(anatomy: Anatomy) -> list[str]:

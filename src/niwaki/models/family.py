@@ -3,10 +3,10 @@
 One file in `families/` for each, named as transformers names the `model_type`. No torch here: deployments read configs too.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from niwaki.core.catalog import Catalog
 from niwaki.core.errors import InputError
@@ -82,6 +82,7 @@ class InputPaths:
     limited: bool = True  # the config states the maximum length
     dropout: str = ""  # behind the sum of the tables, for parts that apply it themselves
     part: str = "token_embeddings"  # file in parts/inputs
+    reads: Literal["texts", "images"] = "texts"
     splits_number_commas: bool = False  # a SentencePiece tokenizer never joins a number with the comma behind it
 
 
@@ -213,6 +214,7 @@ class Family:
     )  # ids in the config that the network compares with
     tokenizers: ClassVar[tuple[str, ...]] = ()  # transformers' classes without `TokenizerFast`
     in_transformers: ClassVar[bool] = True  # else the network is niwaki's own
+    published_names: ClassVar[tuple[tuple[str, str], ...]] = ()  # parts of tensor names, and what checkpoints call them
     config_rules: ClassVar[dict[str, Callable[[Any], bool]]] = {}  # further keys of its configs, and what they may be
 
     @classmethod
@@ -269,6 +271,12 @@ def final_norm(family: type[Family]) -> str:
     """The path, from the network, of the norm behind the last layer; "" where there is none."""
     found = family.layer.stack.final_norm if family.layer else ""
     return f"{family.body}.{found}" if found else ""
+
+
+def sides(value: int | Sequence[int]) -> tuple[int, int]:
+    """Height and width of an image or a patch, which a config states as one number if they are equal."""
+    high, wide = (value, value) if isinstance(value, int) else value
+    return high, wide
 
 
 @cache

@@ -22,7 +22,7 @@ class Features:
     @cached_property
     def lengths(self) -> np.ndarray:
         """(rows,) tokens of the longest sequence of each row, input or target."""
-        read = self.rows.ids.lengths.reshape(-1, self.rows.group).max(axis=1)
+        read = self.rows.lengths.reshape(-1, self.rows.group).max(axis=1)
         return np.maximum(read, self.targets.lengths) if isinstance(self.targets, Ragged) else read
 
     def joined(self, other: "Features") -> "Features":

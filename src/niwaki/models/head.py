@@ -6,12 +6,19 @@ from dataclasses import dataclass, field
 from torch import nn
 
 from niwaki.answers.embedding import Embedding
+from niwaki.answers.image_embedding import ImageEmbedding
 from niwaki.core.errors import InputError
 from niwaki.core.json_types import Json
 from niwaki.models.anatomy import Network, anatomy_of
-from niwaki.models.family import family_of, is_always_causal
+from niwaki.models.family import Family, family_of, is_always_causal
 from niwaki.models.head_labels import name_labels
-from niwaki.models.skeleton import CONDITIONAL_GENERATION, FEATURE_EXTRACTION, MASKED_LM, SEQUENCE_CLASSIFICATION
+from niwaki.models.skeleton import (
+    CONDITIONAL_GENERATION,
+    FEATURE_EXTRACTION,
+    IMAGE_CLASSIFICATION,
+    MASKED_LM,
+    SEQUENCE_CLASSIFICATION,
+)
 
 PLAIN_UNITS = {"mean": 0.0, "scale": 1.0}  # of a head that was trained elsewhere: what it says is the number
 
@@ -39,23 +46,22 @@ class Head:
             "id2label": dict(enumerate(self.labels)),
             "label2id": {name: number for number, name in enumerate(self.labels)},
             "num_labels": len(self.labels),
-            "architectures": [f"AnyFor{self._fitting(known.decoder is not None)}"],
+            "architectures": [f"AnyFor{self._fitting(known, known.decoder is not None)}"],
             "problem_type": self.problem,
             "niwaki_answer": self.answer or None,
         }
 
-    def _fitting(self, is_seq2seq: bool) -> str:
-        """What only reads learns to write by a method that gives it a decoder, and has the head for whole texts until then."""
-        return (
-            SEQUENCE_CLASSIFICATION
-            if self.architecture == CONDITIONAL_GENERATION and not is_seq2seq
-            else self.architecture
-        )
+    def _fitting(self, family: type[Family], is_seq2seq: bool) -> str:
+        """A method may add a decoder to a network that only reads, or replace one that reads texts by one that reads images. The network has
+        the head for whole texts until then."""
+        lacks_decoder = self.architecture == CONDITIONAL_GENERATION and not is_seq2seq
+        lacks_pixels = self.architecture == IMAGE_CLASSIFICATION and family.inputs.reads == "texts"
+        return SEQUENCE_CLASSIFICATION if lacks_decoder or lacks_pixels else self.architecture
 
     def put_on(self, network: Network, where: str) -> None:
         """On an edited network, which keeps the head it has: it must be of the same kind, with as many labels."""
         anatomy = anatomy_of(network)
-        if anatomy.head.architecture != self._fitting(anatomy.is_seq2seq):
+        if anatomy.head.architecture != self._fitting(anatomy.family, anatomy.is_seq2seq):
             raise InputError(
                 f"{where}: an edited model keeps its head, which is for {anatomy.head.architecture}, not {self.architecture}"
             )
@@ -64,9 +70,10 @@ class Head:
         network.config.niwaki_answer, network.config.problem_type = self.answer or None, self.problem
 
 
-def no_head() -> Head:
-    """No task head: the network gives sentence embeddings."""
-    return Head([], FEATURE_EXTRACTION, Embedding().to_json())
+def no_head(config: Json) -> Head:
+    """No task head: the network gives embeddings of sentences or images."""
+    answer = ImageEmbedding() if family_of(str(config["model_type"])).inputs.reads == "images" else Embedding()
+    return Head([], FEATURE_EXTRACTION, answer.to_json())
 
 
 def rescale(network: Network, before: object, now: Json) -> None:

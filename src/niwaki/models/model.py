@@ -27,18 +27,18 @@ from niwaki.models.edit import Edit
 from niwaki.models.family import family_of
 from niwaki.models.head import Head, no_head
 from niwaki.models.head_labels import has_other_labels, label_order, labels_in, name_labels
+from niwaki.models.input_readers import load_reader, save_reader
 from niwaki.models.meta_device import on_meta_device
 from niwaki.models.networks.bare_encoder import BareEncoder
 from niwaki.models.new_head import needs_new_head, with_new_head, with_random_head
 from niwaki.models.packed.sparse import Sparse, check_sparse_stores
 from niwaki.models.pairs import separate_texts
 from niwaki.models.published_answer import published_files, with_published_answer
-from niwaki.models.saved_files import EDITED_FORMAT, STOCK_FORMAT, config_of, save_tokenizer, saved_config
+from niwaki.models.saved_files import EDITED_FORMAT, STOCK_FORMAT, config_of, saved_config
 from niwaki.models.sentence_modules import with_published_pooling, write_modules
 from niwaki.models.skeleton import build, checked_config, read_config
 from niwaki.models.stock import WEIGHTS, load_stock
 from niwaki.models.ties import unique_tensors, with_tied_names
-from niwaki.models.tokenizer_loading import load_tokenizer
 from niwaki.models.trunk import check_trunk, is_of_head, with_head
 
 BLUEPRINT = "blueprint.json"
@@ -58,7 +58,7 @@ class Model:
     """`network` is a transformers model, edited only through `apply_edit`."""
 
     network: Network
-    tokenizer: Any  # a transformers fast tokenizer; `.backend_tokenizer` is what runs
+    tokenizer: Any  # a transformers fast tokenizer, or the preprocessor of images; `input_readers.encoder_of` is what runs
     blueprint: Blueprint = field(default_factory=Blueprint)
     sibling_files: dict[str, bytes] = field(default_factory=dict)  # files that the kind of answer needs, by name
 
@@ -107,7 +107,7 @@ class Model:
             metadata=EDITED_FORMAT if self.blueprint.edits else STOCK_FORMAT,
         )
         write_json(folder / CONFIG, config)
-        save_tokenizer(self.tokenizer, folder, config)
+        save_reader(self.tokenizer, folder, config)
         if self.blueprint.edits:
             write_json(folder / BLUEPRINT, self.blueprint.to_json())
         for name, content in self.sibling_files.items():
@@ -128,7 +128,7 @@ def load_folder(folder: Path, head: Head | None = None) -> Model:
     require_memory(4 * sum(file.numel for file in stored), f"{folder}: loading its weights")
     check_unchanged(folder)
     check_trunk(folder)
-    tokenizer = load_tokenizer(trunk_folder(folder), config)
+    tokenizer = load_reader(trunk_folder(folder), config)
     if _is_stock_folder(folder):
         config, head = _published(folder, config, head)
         network = load_stock(folder, config, stored[0], head)
@@ -154,7 +154,7 @@ def _published(folder: Path, config: Json, head: Head | None) -> tuple[Json, Hea
     with contextlib.suppress(*([InputError] if head else [])):
         config = with_published_pooling(folder, config)
     config = config if head else with_published_answer(folder, config)
-    return config, no_head() if head is None and is_bare_encoder(config) else head
+    return config, no_head(config) if head is None and is_bare_encoder(config) else head
 
 
 def _is_stock_folder(folder: Path) -> bool:

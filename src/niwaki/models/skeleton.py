@@ -9,10 +9,11 @@ from niwaki.core.errors import InputError, first_line
 from niwaki.core.json_types import Json
 from niwaki.models.anatomy import Network, heads_by_architecture
 from niwaki.models.config_rules import CONFIG, MAX_BYTES, checked, shown
-from niwaki.models.family import FAMILIES, family_of, is_known
+from niwaki.models.family import FAMILIES, Family, family_of, is_known
 from niwaki.models.parts.heads._head import is_head_of
 
 SEQUENCE_CLASSIFICATION = "SequenceClassification"  # the head for whole texts
+IMAGE_CLASSIFICATION = "ImageClassification"  # and for images
 CONDITIONAL_GENERATION = "ConditionalGeneration"  # and what texts are written by
 FEATURE_EXTRACTION = "FeatureExtraction"  # no task head
 MASKED_LM = "MaskedLM"  # logits of all tokens of the vocabulary
@@ -20,7 +21,9 @@ DETECTOR = "PreTraining"  # whether a token was replaced
 ALL = {name: head.auto_class for name, head in heads_by_architecture().items()}  # architecture → transformers' class
 PRETRAINING = [name for name, head in heads_by_architecture().items() if head.pretrains]
 HEADS = [
-    name for name in ALL if name not in (CONDITIONAL_GENERATION, FEATURE_EXTRACTION, *PRETRAINING)
+    name
+    for name, head in heads_by_architecture().items()
+    if name not in (CONDITIONAL_GENERATION, FEATURE_EXTRACTION, *PRETRAINING) and head.reads == "texts"
 ]  # for tasks of encoders
 
 
@@ -52,6 +55,7 @@ def build(values: Json) -> Network:
     if (head == CONDITIONAL_GENERATION) != (family.decoder is not None):
         raise InputError(f"config: a model of family '{values['model_type']}' has no head for {head}")
     family.check_config(values)
+    _check_inputs(values["model_type"], family, head)
     embeds = (family.in_transformers and family.head.states_of_tokens) or family.head.embeds
     if head == FEATURE_EXTRACTION and (not embeds or family.decoder is not None):
         raise InputError(
@@ -61,7 +65,8 @@ def build(values: Json) -> Network:
         raise InputError(
             f"config: a model of family '{values['model_type']}' has no head for {head}; take another family, e.g. 'electra'"
         )
-    if head not in (SEQUENCE_CLASSIFICATION, CONDITIONAL_GENERATION, FEATURE_EXTRACTION) and not family.head.per_token:
+    whole = (SEQUENCE_CLASSIFICATION, IMAGE_CLASSIFICATION, CONDITIONAL_GENERATION, FEATURE_EXTRACTION)
+    if head not in whole and not family.head.per_token:
         raise InputError(
             f"config: a model of family '{values['model_type']}' answers for whole texts, not for tokens ({head}); take another family"
         )
@@ -74,6 +79,15 @@ def build(values: Json) -> Network:
         network.config.tie_word_embeddings = False  # which some classes of transformers forget
     family.adapt_network(network)
     return network
+
+
+def _check_inputs(name: str, family: type[Family], head: str) -> None:
+    """Rejects a head for texts on a network that reads images, and the reverse."""
+    reads = heads_by_architecture()[head].reads
+    if head != FEATURE_EXTRACTION and reads != family.inputs.reads:
+        raise InputError(
+            f"config: a model of family '{name}' reads {family.inputs.reads}, and the head {head} is for {reads}; take a task on {family.inputs.reads}, or another model"
+        )
 
 
 def _builder(head: str, model_type: str) -> Callable[..., Network]:

@@ -46,6 +46,12 @@ def share(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
 
 
+def image_sides(value: object) -> bool:
+    """Pixels of the sides of an image: one number, or height and width."""
+    side = whole(4096, 1)
+    return side(value) or (isinstance(value, list | tuple) and len(value) == 2 and all(map(side, value)))
+
+
 def positive(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 1e12
 

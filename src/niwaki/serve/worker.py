@@ -188,7 +188,7 @@ def predict(model: Predictor, inputs: Sequence[object]) -> list[tuple[Json | str
     """Answers as records, and the number of tokens of each input."""
     checked = model.check(inputs)
     encoded = model.tokenize(checked)
-    lengths = np.bincount(encoded.input_index, weights=encoded.ids.lengths, minlength=len(checked))
+    lengths = np.bincount(encoded.input_index, weights=encoded.lengths, minlength=len(checked))
     if isinstance(model, Cascade) and not isinstance(model.answer_type, TwoPass):
         answers, steps = model.predict_with_steps(checked, encoded)
         records = [{**one.record(), "step": int(step)} for one, step in zip(answers, steps, strict=True)]

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from niwaki.answers.label import Label
+from niwaki.answers.labels import Labels
 from niwaki.core import log
 from niwaki.core.errors import InputError, did_you_mean
 from niwaki.core.files import fingerprint
@@ -81,6 +83,10 @@ class TaskData:
         if isinstance(task, AddsTrainRows):
             train = pa.concat_tables([train, task.extra_rows(train)])
         return {**splits, "train": train}
+
+    @property
+    def has_class_labels(self) -> bool:
+        return isinstance(self.task.answer_type, Label | Labels)
 
     @property
     def tests(self) -> list[str]:
@@ -160,7 +166,7 @@ class TaskData:
         return f"{', '.join(found)} stand in the train rows too; a score on them says little." if found else ""
 
     def _contradictions(self, parts: Mapping[str, pa.Table]) -> str:
-        return contradictions(parts, INPUT_COLUMNS) if self.task.answer in ("label", "labels") else ""
+        return contradictions(parts, INPUT_COLUMNS) if self.has_class_labels else ""
 
     def _describe(self, table: pa.Table) -> str:
         task = self.task
@@ -177,7 +183,7 @@ class TaskData:
             raise InputError(f"{self.source}: {error}") from None
         shares = {"validation": task.validation, "test": task.test}
         reject_too_few_rows(self.source, parts, arranged, shares, by_text)
-        splits, rare = keep_rare_labels(arranged) if task.answer in ("label", "labels") else (arranged.parts, [])
+        splits, rare = keep_rare_labels(arranged) if self.has_class_labels else (arranged.parts, [])
         self._rare_remark = rare_remark(rare)
         self._given = tuple(part for part, name in arranged.origin.items() if name and part != "train")
         return splits

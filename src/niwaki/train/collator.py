@@ -13,6 +13,7 @@ from niwaki.data.ragged import Ragged
 from niwaki.models.features import Features
 from niwaki.models.forward import NO_LABEL, Batch
 from niwaki.models.generation import search_of, shift_right
+from niwaki.models.input_readers import encoder_of
 from niwaki.models.model import Model
 from niwaki.models.pairs import reads_token_types
 from niwaki.tasks._task import Task
@@ -24,7 +25,7 @@ class Collator:
     def __init__(self, features: Features, model: Model, device: torch.device) -> None:
         self.features = features
         self.device = device
-        self.pad_id = int(model.network.config.pad_token_id or 0)
+        self.pad_id = int(getattr(model.network.config, "pad_token_id", None) or 0)
         self.uses_token_types = reads_token_types(model.anatomy)
         self.start = search_of(model).start if model.anatomy.is_seq2seq else None
 
@@ -42,7 +43,7 @@ class Collator:
         """The network's arguments for some sequences."""
         arrays = self.features.rows.padded(sequences, self.pad_id)
         if not self.uses_token_types:
-            del arrays["token_type_ids"]
+            arrays.pop("token_type_ids", None)
         return {name: torch.from_numpy(array).to(self.device) for name, array in arrays.items()}
 
     def _targets(self, rows: Sequence[int] | np.ndarray) -> Tensor:
@@ -65,4 +66,4 @@ def encode_split(model: Model, task: Task, part: str) -> Features:
 
 def encode_rows(model: Model, encoder: EncodesRows, rows: pa.Table) -> Features:
     """Features of rows in the model's tokens, truncated to its maximum length."""
-    return encoder.features(rows, model.tokenizer.backend_tokenizer, model.anatomy.max_tokens)
+    return encoder.features(rows, encoder_of(model.tokenizer), model.anatomy.max_tokens)

@@ -28,7 +28,7 @@ def logits_of(model: Model, collator: Collator, precision: str, chosen: np.ndarr
 
 
 def _generated(model: Model, collator: Collator, precision: str) -> np.ndarray:
-    how, lengths = search_of(model).greedy, collator.features.rows.ids.lengths
+    how, lengths = search_of(model).greedy, collator.features.rows.lengths
 
     def parts() -> Iterator[tuple[np.ndarray, np.ndarray]]:
         for places in sorted_batches(lengths, ROWS, TOKENS):
@@ -76,8 +76,8 @@ def _collect(
     activations: frozenset[str] = frozenset(),
     chosen: np.ndarray | None = None,
 ) -> np.ndarray:
-    chosen = np.arange(len(collator.features.rows.ids)) if chosen is None else chosen
-    lengths = collator.features.rows.ids.lengths[chosen]
+    chosen = np.arange(len(collator.features.rows.lengths)) if chosen is None else chosen
+    lengths = collator.features.rows.lengths[chosen]
     with evaluating(model):
         return in_order(_parts(model, collator, precision, read, activations, chosen, lengths), lengths, per_token)
 

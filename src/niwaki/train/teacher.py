@@ -36,7 +36,7 @@ class Teacher:
     @torch.no_grad()
     def __call__(self, batch: Batch) -> Outputs:
         sequences = self.collator.features.rows.sequences(batch.rows.numpy())
-        tokens = int(self.collator.features.rows.ids.lengths[sequences].max())
+        tokens = int(self.collator.features.rows.lengths[sequences].max())
         outputs = list(self.outputs_of(sequences.tolist()))
         found: dict[str, dict[int, Tensor]] = {}
         for name in self.names:
@@ -86,14 +86,14 @@ class CacheLayout:
     def __init__(
         self, who: Sequence[str], rows: EncodedInputs, names: Sequence[str], sizes: Sizes, per_token: bool
     ) -> None:
-        self.lengths, self.per_token = rows.ids.lengths, per_token
+        self.lengths, self.per_token = rows.lengths, per_token
         self.blocks = blocks(len(self.lengths))
         self.keys: list[dict[str, str]] = []
         self.starts: list[dict[str, np.ndarray]] = []
         for block in self.blocks:
-            ids, types = (part.stretch(block).values for part in (rows.ids, rows.types))
+            values = [part.stretch(block).values for part in rows.arrays.values()]
             lengths = self.lengths[block.start : block.stop].astype(np.int64)
-            self.keys.append({name: key_of(who, name, ids, types, lengths) for name in names})
+            self.keys.append({name: key_of(who, name, values, lengths) for name in names})
             self.starts.append({name: _starts(sizes(name, lengths)) for name in names})
 
     @property
@@ -157,7 +157,7 @@ def batched_teacher_function(model: Model, collator: Collator, precision: str) -
         logits = logits_of(model, collator, precision, chosen)
         if not model.anatomy.per_token:
             return ({LOGITS: row} for row in logits)
-        ends = np.cumsum(collator.features.rows.ids.lengths[chosen])[:-1]
+        ends = np.cumsum(collator.features.rows.lengths[chosen])[:-1]
         return ({LOGITS: rows} for rows in np.split(logits, ends))
 
     return teacher_function

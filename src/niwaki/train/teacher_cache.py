@@ -139,9 +139,9 @@ def blocks(count: int) -> list[range]:
     return [range(start, min(start + BLOCK, count)) for start in range(0, count, BLOCK)]
 
 
-def key_of(who: Sequence[str], name: str, ids: np.ndarray, types: np.ndarray, lengths: np.ndarray) -> str:
-    """The key of one activation of a block of texts, as one teacher tokenizes them."""
+def key_of(who: Sequence[str], name: str, values: Sequence[np.ndarray], lengths: np.ndarray) -> str:
+    """The key of one activation of a block of inputs, as one teacher's tokenizer or preprocessor encodes them: token ids and types, or pixels."""
     digest = hashlib.sha256(np.ascontiguousarray(lengths).astype(np.int64).tobytes())
-    digest.update(np.ascontiguousarray(ids).astype(np.int32).tobytes())
-    digest.update(np.ascontiguousarray(types).astype(np.uint8).tobytes())
+    for array in values:
+        digest.update(np.ascontiguousarray(array).tobytes())
     return fingerprint([list(who), name, digest.hexdigest()])

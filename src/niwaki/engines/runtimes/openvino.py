@@ -96,7 +96,7 @@ class OpenVino(Runtime):
             raise InputError(f"{self.folder / GRAPH}: cannot be run by OpenVINO ({first_line(error)})") from None
         finally:
             self.free.put(request)
-        shape = arrays["input_ids"].shape
+        shape = arrays["attention_mask"].shape
         if found.ndim not in (2, 3) or found.shape[: found.ndim - 1] != shape[: found.ndim - 1]:
             raise InputError(
                 f"{self.folder / GRAPH}: gives {found.shape} for inputs of {shape}; it was not written by niwaki"

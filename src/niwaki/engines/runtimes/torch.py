@@ -33,8 +33,9 @@ class Torch(EarlyExitRuntime):
         self.network, self.anatomy = model.network.eval(), model.anatomy
         self.search = search_of(folder) if self.anatomy.is_seq2seq else None
         self.generates = self.search is not None
+        self.inputs = tuple(name for name in self.anatomy.inputs.example(1, 1))
         if not reads_token_types(self.anatomy):
-            self.inputs = ("input_ids", "attention_mask")
+            self.inputs = tuple(name for name in self.inputs if name != "token_type_ids")
 
     def logits(self, arrays: Arrays) -> np.ndarray:
         (logits,) = self._call(self._generate if self.search is not None else self._forward, arrays)

@@ -19,10 +19,11 @@ from niwaki.core.seeds import derive
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Requirements, Reshapes
 from niwaki.methods.adapt import _text_to_text
-from niwaki.models.family import FAMILIES, Family, family_of, is_known, model_type_of
+from niwaki.models.family import FAMILIES, Family, Network, family_of, is_known, model_type_of
 from niwaki.models.meta_device import on_meta_device
 from niwaki.models.model import Model
-from niwaki.models.skeleton import build
+from niwaki.models.preprocessor import preprocessor_for
+from niwaki.models.skeleton import IMAGE_CLASSIFICATION, build
 from niwaki.tokenization.encoder_tokenizer import MASK, for_encoder
 from niwaki.tokenization.text_to_text_tokenizer import for_text_to_text
 from niwaki.tokenization.training import BOS, EOS, MAX_TOKENS, PAD, SPECIAL_TOKENS, UNK, make
@@ -38,7 +39,7 @@ class FromScratch(Method, Reshapes):
     family: str = setting(
         "bert",
         "model family, e.g. bert, albert, electra, distilbert or gpt2; lstm_lm or bilstm_lm; averaging for word vectors; t5 or bart for an "
-        "encoder-decoder",
+        "encoder-decoder; vit for images",
     )
     layers: int = setting(6, "layers", ge=1, le=200)
     hidden_size: int = setting(256, "hidden size", ge=1, le=65_536)
@@ -64,6 +65,9 @@ class FromScratch(Method, Reshapes):
         ge=0,
         le=1000,
     )
+    image_size: int = setting(32, "height and width of the images that a network for images reads", ge=1, le=4096)
+    patch_size: int = setting(4, "height and width of a patch, which becomes a token", ge=1, le=4096)
+    channels: Literal[1, 3] = setting(3, "1 for grey images, 3 for RGB")
     texts: int = setting(200_000, "texts that the tokenizer is trained on, the first ones", ge=1)
 
     requires = Requirements(training=True)
@@ -73,6 +77,8 @@ class FromScratch(Method, Reshapes):
         return True
 
     def prepare(self, model: Model, context: Context) -> Model:
+        if self._family(model).inputs.reads == "images":
+            return self._for_images(model, context)
         sentinels, decoder = self._sentinels(model), self._family(model).decoder
         trained = self.vocab_size - 1 - sentinels  # the mask token and the sentinels come on top
         content = make(islice(context.texts(), self.texts), self.split, trained)
@@ -82,11 +88,13 @@ class FromScratch(Method, Reshapes):
         else:
             tokenizer = for_text_to_text(content, sentinels, decoder.begins_with_bos)
             whole = _text_to_text.as_transformers(tokenizer, sentinels, MASK)
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(derive(context.seed, "from_scratch"))
-            network = build(self.config(model, tokenizer.get_vocab_size())).eval()
-        network.config.architectures = [type(network).__name__]
+        network = new_network(self.config(model, tokenizer.get_vocab_size()), context.seed)
         return Model(network, whole, sibling_files=model.sibling_files)
+
+    def _for_images(self, model: Model, context: Context) -> Model:
+        """Images need no tokenizer."""
+        config = self.config(model, 0)
+        return Model(new_network(config, context.seed), preprocessor_for(config), sibling_files=model.sibling_files)
 
     def dry_prepare(self, model: Model) -> Model:
         with on_meta_device():
@@ -104,6 +112,8 @@ class FromScratch(Method, Reshapes):
         if family.keys.embedding_size:
             sizes[family.keys.embedding_size] = self.embedding_size or self.hidden_size
         own = model.network.config.to_dict()
+        if family.inputs.reads == "images":
+            return self._image_config(own, sizes)
         further = (
             {}
             if family.decoder is None
@@ -123,6 +133,17 @@ class FromScratch(Method, Reshapes):
             "cls_token_id": SPECIAL_TOKENS.index(BOS),
             "sep_token_id": SPECIAL_TOKENS.index(EOS),
             **further,
+        }
+
+    def _image_config(self, own: Json, sizes: Json) -> Json:
+        return {
+            **{key: own[key] for key in HEAD_KEYS if own.get(key) is not None},
+            **sizes,
+            "model_type": model_type_of(self.family),
+            "architectures": [f"AnyFor{IMAGE_CLASSIFICATION}"],
+            "image_size": self.image_size,
+            "patch_size": self.patch_size,
+            "num_channels": self.channels,
         }
 
     def _sentinels(self, model: Model) -> int:
@@ -152,6 +173,7 @@ class FromScratch(Method, Reshapes):
             )
         if self.decoder_layers and family.decoder is None:
             raise InputError(f"from_scratch: family '{self.family}' has no decoder; leave decoder_layers out")
+        _check_inputs(model, family, self.family)
         least = MIN_BYTE_LEVEL if self.split == "bpe" else len(SPECIAL_TOKENS) + 1
         if family.decoder is not None and self.split != "bytes" and self.vocab_size <= least + self.sentinels:
             raise InputError(
@@ -159,6 +181,25 @@ class FromScratch(Method, Reshapes):
                 f"take {least + self.sentinels + 1} or more, or fewer sentinels"
             )
         return family
+
+
+def new_network(config: Json, seed: int) -> Network:
+    """With random weights that follow from the seed."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(derive(seed, "from_scratch"))
+        network = build(config).eval()
+    network.config.architectures = [type(network).__name__]
+    return network
+
+
+def _check_inputs(model: Model, family: type[Family], name: str) -> None:
+    """The kind of answer says what the task reads; it is set before the network is."""
+    answer = getattr(model.network.config, "niwaki_answer", None) or {}
+    needs = "images" if str(answer.get("kind")).startswith("image_") else "texts"
+    if needs != family.inputs.reads:
+        raise InputError(
+            f"from_scratch: family '{name}' reads {family.inputs.reads}, and the task has {needs}; take a family that reads {needs}"
+        )
 
 
 def is_usable(family: type[Family]) -> bool:

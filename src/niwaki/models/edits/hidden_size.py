@@ -61,14 +61,14 @@ def ends_with_table(anatomy: Anatomy) -> bool:
 
 
 def cut_embeddings(network: Network, anatomy: Anatomy, keep: list[int]) -> None:
-    """With a projection behind the embeddings, only the projection is cut; else tables and norms are."""
+    """With a projection behind the tables, only the projection is cut; else tables and norms are."""
     projection, head_norms = anatomy.inputs.projection, inner_norms(anatomy.head)
     if projection:
         network.set_submodule(projection, cut_linear(network.get_submodule(projection), outputs=keep))
 
     def wide(path: str) -> bool:
         inside = path.startswith(f"{anatomy.family.body}.") or (path in head_norms and ends_with_table(anatomy))
-        return not (projection and inside)
+        return not (projection and anatomy.inputs.projects_tables and inside)
 
     replace_modules(network, filter(wide, all_tables(anatomy)), lambda table: cut_table(table, columns=keep))
     replace_modules(network, filter(wide, embedding_norms(anatomy)), lambda norm: cut_norm(norm, keep))

@@ -32,7 +32,7 @@ def measure(job: StageJob, model: Model, folder: Path, state: TrainerState | Non
     scores = {part: quality(job.task, stats, job.plan.recipe.seed) for part, stats in example_stats.items()}
     score = scores.pop("test")
     info(f"{job.name}: {score['metric']} {score['value']:.4f} ({score['low']:.3f} to {score['high']:.3f})")
-    tokens = round(float(np.mean(_test_rows(job.task, predictor, FOOTPRINT_ROWS).ids.lengths)))
+    tokens = round(float(np.mean(_test_rows(job.task, predictor, FOOTPRINT_ROWS).lengths)))
     result = {
         "version": 1,
         "stage": job.name,

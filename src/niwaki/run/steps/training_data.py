@@ -12,6 +12,7 @@ from niwaki.data.batching import epoch_batches
 from niwaki.methods._method import SelectsRows, methods_with
 from niwaki.models.features import Features
 from niwaki.models.forward import Batch
+from niwaki.models.input_readers import encoder_of
 from niwaki.models.model import Model, load_folder
 from niwaki.models.replacing import InContext, Nearest, copies, masked_model
 from niwaki.run.steps.job import CPU, StageJob
@@ -67,7 +68,7 @@ class TrainingData:
         if not self.unlabelled:
             return labelled or encode_rows(model, self.job.objective, self.labelled)
         assert isinstance(self.task, AcceptsUnlabelledTexts)  # `validation/unlabelled.py`
-        unlabelled = self.task.unlabelled_features(self.unlabelled, model.tokenizer.backend_tokenizer, limit)
+        unlabelled = self.task.unlabelled_features(self.unlabelled, encoder_of(model.tokenizer), limit)
         return labelled.joined(unlabelled) if labelled else unlabelled
 
     def texts(self) -> Iterable[str]:

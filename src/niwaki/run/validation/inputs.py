@@ -2,10 +2,10 @@
 
 from niwaki.core.errors import InputError
 from niwaki.core.problems import Problems
+from niwaki.models.input_readers import plain_reader
 from niwaki.models.model import check_is_model
 from niwaki.models.skeleton import read_config
 from niwaki.models.target_tokenizer import load_target_tokenizer
-from niwaki.models.tokenizer_loading import plain_tokenizer
 from niwaki.models.weights import check_weights
 from niwaki.objectives._objective import HasPlainTexts
 from niwaki.run.model_path import locate_model
@@ -37,7 +37,7 @@ def check_models(draft: Draft, problems: Problems) -> None:
             check_weights(folder)
         if name in draft.folders:
             with problems.collecting(prefix):
-                draft.tokenizers[name] = plain_tokenizer(folder, config)
+                draft.tokenizers[name] = plain_reader(folder, config)
 
 
 def check_rows(draft: Draft, problems: Problems) -> None:
@@ -58,7 +58,7 @@ def check_rows(draft: Draft, problems: Problems) -> None:
 
 def check_labels_seen(task: Task) -> None:
     """A label that only evaluation rows have cannot be learned."""
-    if task.answer not in ("label", "labels"):
+    if not task.data.has_class_labels:
         return
     for part in ("validation", *task.data.tests):
         gold = task.gold(task.splits()[part])

@@ -5,9 +5,13 @@ from pathlib import Path
 import numpy as np
 
 from niwaki.answers._answer_type import EncodedInputs
+from niwaki.answers._images import ImageInputs
 from niwaki.core.errors import InputError
 from niwaki.core.problems import Problems
+from niwaki.data.image_preprocessor import ImagePreprocessor
+from niwaki.data.pixels import PIXELS
 from niwaki.methods._method import followed_activations
+from niwaki.models.input_readers import plain_reader
 from niwaki.models.model import Model
 from niwaki.models.skeleton import read_config
 from niwaki.models.tokenizer_loading import load_tokenizer
@@ -46,6 +50,9 @@ def _problem(stage: str, layers: bool) -> str:
 
 
 def _tokenizers_differ(task: Task, student: Path, teacher: Path) -> bool:
+    if isinstance(task.answer_type, ImageInputs):  # a network for images that a method makes is known while the stage runs
+        readers = [plain_reader(folder, read_config(folder)) for folder in (student, teacher)]
+        return len({reader.tokens for reader in readers if isinstance(reader, ImagePreprocessor)}) > 1
     texts = list(task.texts(task.splits()["train"].slice(0, SAMPLE_ROWS)))
     tokenizers = [load_tokenizer(folder, read_config(folder)) for folder in (student, teacher)]
     unknown = {tokenizer.unk_token for tokenizer in tokenizers}
@@ -63,7 +70,14 @@ def _tokenizers_differ(task: Task, student: Path, teacher: Path) -> bool:
 def check_same_tokens(
     stage: str, own: EncodedInputs, theirs: EncodedInputs, student: Model, teacher: Model, layers: bool
 ) -> None:
-    """Compares the training texts as student and teacher read them, token by token."""
+    """Compares the training rows as student and teacher read them, token by token; of images, how many patches there are."""
+    if PIXELS in own.arrays and np.array_equal(own.lengths, theirs.lengths):
+        return
+    if PIXELS in own.arrays:
+        raise InputError(
+            f"stage '{stage}': the student reads {own.lengths[0]} tokens of an image and its teacher {theirs.lengths[0]}, so their "
+            f"{LAYERS[0]} cannot be compared; {LAYERS[1]}"
+        )
     if not np.array_equal(own.ids.starts, theirs.ids.starts):
         longest = int(own.ids.lengths.max()), int(theirs.ids.lengths.max())
         shorter = student if longest[0] < longest[1] else teacher

@@ -12,7 +12,7 @@ from niwaki.models.head import Head
 from niwaki.models.model import Model, skeleton_of
 from niwaki.models.record import ROUTING
 from niwaki.models.sizes import decoder_depth
-from niwaki.models.skeleton import CONDITIONAL_GENERATION
+from niwaki.models.skeleton import CONDITIONAL_GENERATION, IMAGE_CLASSIFICATION
 from niwaki.run.validation.draft import Draft, ResolvedStage, Shapes
 from niwaki.tasks._language_model_task import LanguageModelTask
 from niwaki.tasks._task import Task
@@ -60,6 +60,11 @@ def _check_head_fits(model: Model, task: Task, head: Head) -> None:
     if head.architecture == CONDITIONAL_GENERATION and not model.anatomy.is_seq2seq:
         raise InputError(
             f"task '{task.name}' needs a decoder, and the model has none; put {_decoder_for(task)} first among the first stage's methods"
+        )
+    if head.architecture == IMAGE_CLASSIFICATION and model.anatomy.family.inputs.reads != "images":
+        raise InputError(
+            f"task '{task.name}' has images, and the model reads texts; take a model for images, or put "
+            "{ use = 'from_scratch', family = 'vit' } first among the first stage's methods"
         )
     if model.anatomy.is_seq2seq and head.architecture != CONDITIONAL_GENERATION:
         raise InputError(

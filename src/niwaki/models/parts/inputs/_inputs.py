@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+import torch
 from torch import Tensor, nn
 
 from niwaki.core.catalog import Catalog
@@ -19,6 +20,7 @@ class Inputs(Part):
 
     counts_positions: ClassVar[bool] = False  # whether `forward` reads `position_ids`
     has_vocabulary: ClassVar[bool] = True  # whether each token has a row of its own
+    projects_tables: ClassVar[bool] = True  # whether the projection lies behind the tables, which then keep their width
 
     def __init__(self, network: Network, family: type[Family]) -> None:
         self.network, self.family, self.paths = network, family, family.inputs
@@ -30,6 +32,11 @@ class Inputs(Part):
     def mask(self, inputs: Mapping[str, Tensor]) -> Tensor:
         """Which of the hidden states are real (batch, tokens)."""
         return inputs["attention_mask"]
+
+    def example(self, rows: int, tokens: int) -> dict[str, Tensor]:
+        """Inputs of so many texts of so many tokens, or of so many images."""
+        ids = torch.ones(rows, tokens, dtype=torch.long)
+        return {"input_ids": ids, "attention_mask": ids, "token_type_ids": torch.zeros_like(ids)}
 
     @property
     def tokens(self) -> Any:
