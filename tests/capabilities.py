@@ -11,6 +11,7 @@ from torch.nn import functional
 import stock
 import tiny
 from niwaki.core.errors import InputError
+from niwaki.data.pixels import PIXELS
 from niwaki.engines.export import write_graph
 from niwaki.engines.native.program_file import write_program
 from niwaki.engines.runtimes.native import Native
@@ -71,7 +72,7 @@ def loads(family: str, folder: Path) -> str:
     else:
         reference = untouched(family)
         reference.save_pretrained(folder)
-        tiny.tokenizer(tiny.pad_is_one(family)).save_pretrained(folder)
+        tiny.reader(family, reference.config.to_dict()).save_pretrained(folder)
         model = load_folder(folder)
     batch = batch_of(model)
     with torch.no_grad():
@@ -98,6 +99,8 @@ def untouched(family: str):
 
 def alone(batch: Batch, row: int, model: Model) -> dict[str, torch.Tensor]:
     """A text without padding, but for what fills a group of characters. A generated text stays as long as the others."""
+    if PIXELS in batch.inputs:
+        return {PIXELS: batch.inputs[PIXELS][row : row + 1]}
     group = getattr(model.network.config, "downsampling_rate", 1)
     length = -(-int(batch.mask[row].sum()) // group) * group
     cut = {name: value[row : row + 1] for name, value in batch.inputs.items()}
@@ -161,10 +164,9 @@ def pruned_by(method: str) -> Check:
         assert cut.parameters() < before or len(cut.anatomy.order) == 1  # one layer may run several times
         with torch.no_grad():
             batch = batch_of(cut)
-            inputs = {
-                **batch.inputs,
-                "input_ids": batch.inputs["input_ids"].clamp(max=cut.anatomy.tokens.num_embeddings - 1),
-            }
+            inputs = dict(batch.inputs)
+            if "input_ids" in inputs:
+                inputs["input_ids"] = inputs["input_ids"].clamp(max=cut.anatomy.tokens.num_embeddings - 1)
             logits = forward(cut.anatomy, Batch(inputs, batch.targets, batch.rows)).logits
         assert torch.isfinite(logits).all()
         return ""

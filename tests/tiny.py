@@ -12,10 +12,13 @@ from tokenizers.models import WordPiece
 from tokenizers.processors import TemplateProcessing
 from transformers import CONFIG_MAPPING, PreTrainedTokenizerFast
 
+from niwaki.answers._answer_type import EncodedInputs
 from niwaki.answers._beam_search import END
 from niwaki.answers.label import Label
 from niwaki.core.catalog import Catalog
 from niwaki.core.files import sha256
+from niwaki.data.image_preprocessor import ImagePreprocessor
+from niwaki.data.pixels import PIXELS, Pixels
 from niwaki.data.ragged import Ragged, RaggedWriter
 from niwaki.engines.export import write_graph
 from niwaki.engines.native.program_file import write_program
@@ -23,11 +26,13 @@ from niwaki.models.family import family_of, is_always_causal
 from niwaki.models.features import Features
 from niwaki.models.forward import Batch, forward
 from niwaki.models.model import Model
-from niwaki.models.skeleton import CONDITIONAL_GENERATION, build
+from niwaki.models.preprocessor import preprocessor_for
+from niwaki.models.skeleton import CONDITIONAL_GENERATION, IMAGE_CLASSIFICATION, build
 from niwaki.train.collator import Collator
 
 ABOUT = {name: family_of(name) for name in Catalog("niwaki.models.families", "model family", plugins=False).names()}
-ENCODERS = [name for name, kind in ABOUT.items() if kind.decoder is None]
+IMAGES = tuple(name for name, kind in ABOUT.items() if kind.inputs.reads == "images")
+ENCODERS = [name for name, kind in ABOUT.items() if kind.decoder is None and name not in IMAGES]
 ALIKE = tuple(  # the same but for names and tokenizers: their files of tests are enough
     name
     for name in ENCODERS
@@ -158,6 +163,7 @@ def config(family: str, layers: int, width: int, heads: int, ffn: int, labels: l
         if about.keys.key_heads:
             shape[about.keys.key_heads] = heads // 2
         shape |= more_keys(family)
+        head = IMAGE_CLASSIFICATION if family in IMAGES else head
     else:
         shape = {
             "num_hidden_layers": layers,
@@ -212,7 +218,12 @@ def model(
         for table in filter(lambda one: isinstance(one, torch.nn.Embedding), network.modules()):
             if table.padding_idx is not None:  # as transformers begins; some families embed neighbours too
                 table.weight[table.padding_idx] = 0
-    return Model(network, tokenizer(pad_is_one(family)))
+    return Model(network, reader(family, network.config.to_dict()))
+
+
+def reader(family: str, config: dict) -> PreTrainedTokenizerFast | ImagePreprocessor:
+    """What encodes the family's inputs."""
+    return preprocessor_for(config) if family in IMAGES else tokenizer(pad_is_one(family))
 
 
 def deployed(of: Model, folder: Path) -> Path:
@@ -270,6 +281,8 @@ def write_pairs_csv(path: Path, count: int = 160, seed: int = 0) -> Path:
 
 def batch(of: Model, count: int = 6, seed: int = 0, pairs: bool = False) -> Batch:
     """Texts of different lengths, so that there is padding."""
+    if of.network.config.model_type in IMAGES:
+        return images(of, count, seed)
     rows = sentences(count, seed)
     texts = [(text, rows[number - 1][0]) if pairs else text for number, (text, _) in enumerate(rows)]
     targets = written(count, seed) if of.anatomy.is_seq2seq else np.array([LABELS.index(label) for _, label in rows])
@@ -278,6 +291,14 @@ def batch(of: Model, count: int = 6, seed: int = 0, pairs: bool = False) -> Batc
     found = collator.batch(range(count))
     assert (found.mask == 0).any()
     return found
+
+
+def images(of: Model, count: int = 6, seed: int = 0) -> Batch:
+    """Random images of different brightness, all of one size."""
+    draw, reads = np.random.default_rng(seed), of.tokenizer
+    values = draw.integers(0, 256, (count, reads.channels, *reads.read_size)) * draw.uniform(0.2, 1, (count, 1, 1, 1))
+    rows = EncodedInputs({PIXELS: Pixels(values.astype(np.uint8), reads.tokens, reads.scale)}, np.arange(count), [])
+    return Collator(Features(rows, np.arange(count) % len(LABELS)), of, torch.device("cpu")).batch(range(count))
 
 
 def written(count: int, seed: int = 0) -> Ragged:

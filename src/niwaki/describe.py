@@ -90,7 +90,7 @@ def show_model(folder: Path) -> Description:
         "width": model.anatomy.hidden_size,
         "heads": [layer.heads for layer in model.anatomy.attentions],
         "neurons": [block.ffn_size for block in model.anatomy.blocks],
-        "vocabulary": model.anatomy.tokens.num_embeddings,
+        **({"vocabulary": model.anatomy.tokens.num_embeddings} if model.anatomy.family.inputs.reads == "texts" else {}),
         "parameters": model.parameters(),
         "bytes": folder_bytes(folder),
         "plain_transformers": plain,

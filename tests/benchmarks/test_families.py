@@ -8,7 +8,7 @@ import pytest
 from capabilities import CHECKS, families
 
 CHEAP = {"as published", "heads", "ffn", "layers", "hidden_size", "vocabulary", "native"}
-ONLY_HERE = {"canine", "mobilebert", "xlm", "xlnet"}  # other tests try the rest on the others
+ONLY_HERE = {"canine", "mobilebert", "vit", "xlm", "xlnet"}  # other tests try the rest on the others
 CASES = [
     pytest.param(family, column, marks=[] if column in CHEAP or family in ONLY_HERE else pytest.mark.slow)
     for family in families()

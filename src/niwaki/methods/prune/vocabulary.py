@@ -10,6 +10,7 @@ from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Requirements, Reshapes
 from niwaki.models.anatomy import shares_vocabulary
 from niwaki.models.edits.vocabulary import Vocabulary as VocabularyEdit
+from niwaki.models.edits.vocabulary import require_vocabulary
 from niwaki.models.model import Model
 from niwaki.tokenization.trimming import trimmed, used_tokens
 
@@ -27,6 +28,7 @@ class Vocabulary(Method, Reshapes):
                 "vocabulary: source and target share one vocabulary, by which the rows are encoded; trim the model before the recipe "
                 "(niwaki trim MODEL TEXTS --targets TARGETS) and leave 'vocabulary' out"
             )
+        require_vocabulary(model.anatomy, "vocabulary")
         model.apply_edit(VocabularyEdit(keep=max(1, model.anatomy.tokens.num_embeddings - 1)))
         return model
 

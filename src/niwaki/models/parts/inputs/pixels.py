@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor, nn
 
+from niwaki.core.errors import InputError
 from niwaki.data.pixels import PIXELS
 from niwaki.models.family import sides
 from niwaki.models.parts.inputs._inputs import Inputs
@@ -28,6 +29,12 @@ class Pixels(Inputs):
     def example(self, rows: int, tokens: int) -> dict[str, Tensor]:
         config = self.network.config
         return {PIXELS: torch.zeros(rows, config.num_channels, *sides(config.image_size))}
+
+    @property
+    def tokens(self) -> nn.Module:
+        raise InputError(
+            f"a model of family '{self.network.config.model_type}' reads images, which have no vocabulary; leave out what needs one"
+        )
 
     @property
     def projection(self) -> str:
