@@ -18,6 +18,7 @@ from niwaki.core.extras import EXTRAS
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 IMPORT_NAMES = {
     "scikit-learn": "sklearn",
+    "pillow": "PIL",
     "nvidia-ml-py": "pynvml",
     "huggingface-hub": "huggingface_hub",
     "protobuf": "google",

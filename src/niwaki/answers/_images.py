@@ -22,7 +22,9 @@ class ImageInputs(AnswerType):
 
     architecture: ClassVar[str] = "ImageClassification"
     supports_early_exit: ClassVar[bool] = False
-    input_description: ClassVar[str] = "the path of an image, its bytes, an array (height, width, 3) of uint8 or a Pillow image"
+    input_description: ClassVar[str] = (
+        "the path of an image, its bytes, an array (height, width, 3) of uint8 or a Pillow image"
+    )
 
     def check(self, given: object) -> Input:
         try:
@@ -37,7 +39,9 @@ class ImageInputs(AnswerType):
         known = [name for name in names if normalize(name) in PATHS]
         return [[name] for name in (known or names)]
 
-    def encode(self, inputs: Iterable[Input], tokenizer: Tokenizer | ImagePreprocessor, max_tokens: int) -> EncodedInputs:
+    def encode(
+        self, inputs: Iterable[Input], tokenizer: Tokenizer | ImagePreprocessor, max_tokens: int
+    ) -> EncodedInputs:
         """Pixels; every image becomes as many tokens as the network makes of it."""
         assert isinstance(tokenizer, ImagePreprocessor)
         found: Pixels = tokenizer(encoded_image(given) for given in inputs)

@@ -28,6 +28,7 @@ EXTRAS = {
         "jinja2",
         "markupsafe",
     ),
+    "images": ("PIL",),
     "hub": ("datasets",),
     "serve": ("fastapi", "uvicorn", "prometheus_client"),
     "gpu": ("pynvml",),

@@ -33,7 +33,9 @@ def read_image(path: Path) -> EncodedImage:
         raise InputError(f"{path}: is not there, or is no file; give the path of an image ({', '.join(SUFFIXES)})")
     size = path.stat().st_size
     if size > MAX_BYTES:
-        raise InputError(f"{path}: has {size >> 20} MB, and images of up to {MAX_BYTES >> 20} MB are read; make it smaller")
+        raise InputError(
+            f"{path}: has {size >> 20} MB, and images of up to {MAX_BYTES >> 20} MB are read; make it smaller"
+        )
     try:
         return EncodedImage(path.read_bytes(), str(path))
     except OSError as error:

@@ -10,7 +10,7 @@ import numpy as np
 from niwaki.core.files import write_json
 from niwaki.core.json_types import Json
 from niwaki.data.image_bytes import EncodedImage, decode
-from niwaki.data.pixels import Pixels, PixelScale, PixelsWriter
+from niwaki.data.pixels import Pixels, PixelsBuilder, PixelScale
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -36,10 +36,10 @@ class ImagePreprocessor:
         return self.crop or self.size
 
     def __call__(self, images: Iterable[EncodedImage]) -> Pixels:
-        writer = PixelsWriter((self.channels, *self.read_size), self.tokens, self.scale)
+        builder = PixelsBuilder((self.channels, *self.read_size), self.tokens, self.scale)
         for image in images:
-            writer.add(self.pixels(image))
-        return writer.done()
+            builder.add(self.pixels(image))
+        return builder.done()
 
     def pixels(self, image: EncodedImage) -> np.ndarray:
         """(channels, height, width) uint8"""
@@ -49,7 +49,7 @@ class ImagePreprocessor:
 
     def _resized(self, image: "Image") -> "Image":
         high, wide = self.size
-        return image if image.size == (wide, high) else image.resize((wide, high), self.resample)  # type: ignore[arg-type]
+        return image if image.size == (wide, high) else image.resize((wide, high), self.resample)
 
     def _cropped(self, image: "Image") -> "Image":
         if self.crop is None:

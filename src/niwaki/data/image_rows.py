@@ -6,10 +6,10 @@ Images stay encoded, as bytes of PNG or JPEG. `text` is their digest, so that eq
 import hashlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.lib.npyio import NpzFile
 
 from niwaki.core.errors import InputError, first_line
 from niwaki.core.files import require_memory
@@ -67,19 +67,22 @@ def read_arrays(path: Path) -> dict[str, pa.Table]:
     return found
 
 
-def _open_arrays(path: Path) -> Any:
+def _open_arrays(path: Path) -> NpzFile:
     require_memory(path.stat().st_size if path.is_file() else 0, f"{path}: its arrays")
     try:
-        return np.load(path, allow_pickle=False)
+        found = np.load(path, allow_pickle=False)
     except Exception as error:  # noqa: BLE001 - damaged archives break numpy in many places
         raise InputError(f"{path}: cannot be read as .npz ({first_line(error)})") from None
+    if not isinstance(found, NpzFile):
+        raise InputError(f"{path}: holds one array; save images and labels with numpy.savez")
+    return found
 
 
-def _array(file: Any, names: dict[str, str], prefix: str, keys: tuple[str, ...], path: Path) -> np.ndarray:
+def _array(file: NpzFile, names: dict[str, str], prefix: str, keys: tuple[str, ...], path: Path) -> np.ndarray:
     name = next((names[prefix + key] for key in keys if prefix + key in names), None)
     if name is None:
         raise InputError(f"{path}: has no array '{prefix}{keys[0]}' (there is: {', '.join(file.files[:8])})")
-    size = file.zip.getinfo(f"{name}.npy").file_size
+    size = file.zip.getinfo(f"{name}.npy").file_size if file.zip else 0
     if size > MAX_NPZ_BYTES:
         raise InputError(f"{path}: array '{name}' has {size >> 20} MB; up to {MAX_NPZ_BYTES >> 20} MB are read")
     require_memory(size, f"{path}: array '{name}'")
@@ -97,7 +100,10 @@ def array_table(images: np.ndarray, labels: np.ndarray, where: object) -> pa.Tab
             f"{images.shape} and {labels.shape}"
         )
     return table_of(
-        ((encode_array(image, f"{where}: image {number}"), str(label)) for number, (image, label) in enumerate(zip(images, labels, strict=True))),
+        (
+            (encode_array(image, f"{where}: image {number}"), str(label))
+            for number, (image, label) in enumerate(zip(images, labels, strict=True))
+        ),
         where,
     )
 
@@ -106,7 +112,9 @@ def table_of(rows: Iterable[Row], where: object) -> pa.Table:
     """The columns `text`, `image` and `label`."""
     table = gather(_batches(rows), SCHEMA)
     if not table.num_rows:
-        raise InputError(f"{where}: has no images; give a subfolder for each label, with {', '.join(SUFFIXES[:3])} files")
+        raise InputError(
+            f"{where}: has no images; give a subfolder for each label, with {', '.join(SUFFIXES[:3])} files"
+        )
     return table
 
 
@@ -130,9 +138,13 @@ def image_column(table: pa.Table, named: str, where: object) -> str:
     """The column that holds images: bytes, or tables with `bytes` as `datasets` writes them."""
     known = [field.name for field in table.schema if _holds_bytes(field.type)]
     if named and named not in known:
-        raise InputError(f"{where}: column '{named}' holds no images as bytes (such columns: {', '.join(known) or 'none'}; set data.image)")
+        raise InputError(
+            f"{where}: column '{named}' holds no images as bytes (such columns: {', '.join(known) or 'none'}; set data.image)"
+        )
     if not named and len(known) != 1:
-        raise InputError(f"{where}: {len(known)} columns hold bytes ({', '.join(known) or 'none'}); name that of the images (data.image)")
+        raise InputError(
+            f"{where}: {len(known)} columns hold bytes ({', '.join(known) or 'none'}); name that of the images (data.image)"
+        )
     return named or known[0]
 
 
@@ -145,7 +157,10 @@ def _holds_bytes(kind: pa.DataType) -> bool:
 def column_table(table: pa.Table, image: str, labels: pa.ChunkedArray, where: object) -> pa.Table:
     """Rows of a table with images as bytes and their labels as text."""
     cells = zip(table.column(image), labels, strict=True)
-    return table_of(((_cell(cell.as_py(), f"{where}: row {number}"), str(label)) for number, (cell, label) in enumerate(cells, 1)), where)
+    return table_of(
+        ((_cell(cell.as_py(), f"{where}: row {number}"), str(label)) for number, (cell, label) in enumerate(cells, 1)),
+        where,
+    )
 
 
 def _cell(cell: object, name: str) -> EncodedImage:

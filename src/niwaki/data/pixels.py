@@ -8,7 +8,6 @@ import numpy as np
 
 from niwaki.data.scratch import GrowingArray, joined
 
-
 PIXELS = "pixel_values"  # what networks call this input
 
 
@@ -56,7 +55,7 @@ class Pixels:
         return Pixels(flat.reshape(-1, *shape), self.tokens, self.scale)
 
 
-class PixelsWriter:
+class PixelsBuilder:
     """Takes images (channels, height, width) one by one."""
 
     def __init__(self, shape: tuple[int, int, int], tokens: int, scale: PixelScale) -> None:

@@ -23,33 +23,31 @@ from niwaki.tokenization.tokenizing import encode
 TOKENIZER = "tokenizer.json"
 
 
-class NoTokens(InputError):
-    """Inputs whose texts have no tokens at all, not even special tokens, so that there is nothing to answer."""
+class BadInputs(InputError):
+    """Inputs that passed the checks and cannot be encoded."""
 
-    row_error = "has a text of which the tokenizer makes no tokens"  # for an input that was read from a file
+    row_error = ""  # for an input that was read from a file
 
-    def __init__(self, numbers: list[int]) -> None:
-        super().__init__(f"texts.{numbers[0]}: the tokenizer makes no tokens of it; remove it, it has no answer")
+    def __init__(self, message: str, numbers: list[int]) -> None:
+        super().__init__(message)
         self.numbers = numbers
 
 
-def open_encoder(
-    folder: Path, config: Json, answer_type: AnswerType, max_tokens: int, reads_types: bool
-) -> "InputEncoder | ImageEncoder":
-    """What the model's family reads decides."""
-    if reads_images(config):
-        return ImageEncoder(folder, config, answer_type)
-    return InputEncoder(folder, config, answer_type, max_tokens, reads_types)
+class NoTokens(BadInputs):
+    """Inputs whose texts have no tokens at all, not even special tokens, so that there is nothing to answer."""
+
+    row_error = "has a text of which the tokenizer makes no tokens"
+
+    def __init__(self, numbers: list[int]) -> None:
+        super().__init__(
+            f"texts.{numbers[0]}: the tokenizer makes no tokens of it; remove it, it has no answer", numbers
+        )
 
 
-class ImageEncoder:
-    """The preprocessor of a model folder."""
+class UnreadableImages(BadInputs):
+    """Files that hold no image."""
 
-    def __init__(self, folder: Path, config: Json, answer_type: AnswerType) -> None:
-        self.answer_type, self.preprocessor = answer_type, load_preprocessor(folder, config)
-
-    def __call__(self, inputs: Sequence[Input]) -> EncodedInputs:
-        return self.answer_type.encode(inputs, as_encoder(self.preprocessor), self.preprocessor.tokens)
+    row_error = "names a file that cannot be read as an image"
 
 
 class InputEncoder:
@@ -100,6 +98,38 @@ class InputEncoder:
             raise InputError(
                 f"{self.path}: gives token type {highest}, and the model has {self._type_limit}; give single texts, or a tokenizer whose types are below that"
             )
+
+
+class ImageEncoder(InputEncoder):
+    """The preprocessor of a model folder, in the place of a tokenizer."""
+
+    def __init__(self, folder: Path, config: Json, answer_type: AnswerType) -> None:
+        self.answer_type, self.preprocessor = answer_type, load_preprocessor(folder, config)
+        self.max_tokens = self.preprocessor.tokens
+
+    def __call__(self, inputs: Sequence[Input]) -> EncodedInputs:
+        try:
+            return self.answer_type.encode(inputs, as_encoder(self.preprocessor), self.preprocessor.tokens)
+        except InputError:
+            if faults := list(self._faults(inputs)):
+                raise UnreadableImages(faults[0][1], [number for number, _ in faults]) from None
+            raise
+
+    def _faults(self, inputs: Sequence[Input]) -> Iterator[tuple[int, str]]:
+        for number, image in enumerate(inputs):
+            try:
+                self.preprocessor.pixels(image)
+            except InputError as error:
+                yield number, str(error)
+
+
+def open_encoder(
+    folder: Path, config: Json, answer_type: AnswerType, max_tokens: int, reads_types: bool
+) -> InputEncoder:
+    """What the model's family reads decides."""
+    if reads_images(config):
+        return ImageEncoder(folder, config, answer_type)
+    return InputEncoder(folder, config, answer_type, max_tokens, reads_types)
 
 
 def read_tokenizer(path: Path) -> Tokenizer:

@@ -14,7 +14,9 @@ from niwaki.engines.exits import ActiveBatch, PaddedBatch
 
 BATCH_ROWS, BATCH_TOKENS = 32, 1024  # small enough for the caches: measured in benchmarks/batches.py
 
-Arrays = Mapping[str, np.ndarray]  # a network's inputs by name: `input_ids`, `attention_mask`, `token_type_ids`, `pixel_values`
+Arrays = Mapping[
+    str, np.ndarray
+]  # a network's inputs by name: `input_ids`, `attention_mask`, `token_type_ids`, `pixel_values`
 
 
 TEXT_INPUTS, IMAGE_INPUTS = ("input_ids", "attention_mask", "token_type_ids"), (PIXELS,)

@@ -19,7 +19,7 @@ from niwaki.core.errors import InputError
 from niwaki.core.files import files_below, fingerprint, sha256
 from niwaki.core.json_types import Json
 from niwaki.core.signals import stopping
-from niwaki.engines.input_encoder import NoTokens
+from niwaki.engines.input_encoder import BadInputs
 from niwaki.engines.input_file import InputRow, read_inputs, row_error
 from niwaki.engines.input_lines import InputLines, display_name
 from niwaki.engines.partial_output import PartialOutput, check_output_path, open_output
@@ -70,7 +70,7 @@ def tokenize_rows(
     inputs = [row.input for row in good]
     try:
         return taken, inputs, predictor.tokenize(inputs)
-    except NoTokens as error:
+    except BadInputs as error:
         empty = {good[number].line for number in error.numbers}
         marked = [checked(replace(row, error=error.row_error)) if row.line in empty else row for row in taken]
         return tokenize_rows(predictor, marked, checked)

@@ -15,7 +15,7 @@ from typing import cast
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from niwaki.core.errors import InputError

@@ -49,7 +49,8 @@ def published(network: Network, family: type[Family], tensors: Mapping[str, Tens
         found = parameter_names(network, found, family)
     if family.inputs.reads == "images":
         found = patch_names(network, found)
-    found = {_stored_name(name, family): value for name, value in found.items()}
+    if family.layer is not None and family.layer.stack.renamed:
+        found = {_stored_name(name, family.layer.stack.renamed): value for name, value in found.items()}
     if not family.head.span_body or type(network).base_model_prefix != family.head.span_body:
         return found
     before = f"{family.body}."
@@ -59,7 +60,7 @@ def published(network: Network, family: type[Family], tensors: Mapping[str, Tens
     }
 
 
-def _stored_name(name: str, family: type[Family]) -> str:
-    for own, stored in family.published_names:
+def _stored_name(name: str, renamed: tuple[tuple[str, str], ...]) -> str:
+    for own, stored in renamed:
         name = name.replace(own, stored)
     return name

@@ -3,7 +3,7 @@
 One file in `families/` for each, named as transformers names the `model_type`. No torch here: deployments read configs too.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -37,6 +37,7 @@ class StackRules:
     rotary: str = ""  # how queries and keys are rotated by their positions: "halves" or "neighbours" (models/rotary.py)
     lists: tuple[tuple[str, str], ...] = ()  # parts of layers, and the lists that hold them (models/layer_lists.py)
     parameters: tuple[tuple[str, str], ...] = ()  # matrices, and the parameters that hold them (parameter_matrices.py)
+    renamed: tuple[tuple[str, str], ...] = ()  # parts of tensor names, and what checkpoints call them
     reads_types: bool = False  # attention reads token types, not embeddings
     distances: tuple[
         str, ...
@@ -214,7 +215,6 @@ class Family:
     )  # ids in the config that the network compares with
     tokenizers: ClassVar[tuple[str, ...]] = ()  # transformers' classes without `TokenizerFast`
     in_transformers: ClassVar[bool] = True  # else the network is niwaki's own
-    published_names: ClassVar[tuple[tuple[str, str], ...]] = ()  # parts of tensor names, and what checkpoints call them
     config_rules: ClassVar[dict[str, Callable[[Any], bool]]] = {}  # further keys of its configs, and what they may be
 
     @classmethod
@@ -271,12 +271,6 @@ def final_norm(family: type[Family]) -> str:
     """The path, from the network, of the norm behind the last layer; "" where there is none."""
     found = family.layer.stack.final_norm if family.layer else ""
     return f"{family.body}.{found}" if found else ""
-
-
-def sides(value: int | Sequence[int]) -> tuple[int, int]:
-    """Height and width of an image or a patch, which a config states as one number if they are equal."""
-    high, wide = (value, value) if isinstance(value, int) else value
-    return high, wide
 
 
 @cache

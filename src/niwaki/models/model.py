@@ -58,7 +58,7 @@ class Model:
     """`network` is a transformers model, edited only through `apply_edit`."""
 
     network: Network
-    tokenizer: Any  # a transformers fast tokenizer, or the preprocessor of images; `input_readers.encoder_of` is what runs
+    tokenizer: Any  # a transformers fast tokenizer, or the preprocessor of images (input_readers.py)
     blueprint: Blueprint = field(default_factory=Blueprint)
     sibling_files: dict[str, bytes] = field(default_factory=dict)  # files that the kind of answer needs, by name
 

@@ -10,7 +10,8 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from niwaki.models.family import Family, Network, sides
+from niwaki.models.family import Family, Network
+from niwaki.models.value_rules import sides
 
 EMBEDDINGS, MATRIX = "embeddings", "patch_embeddings.projection"
 TABLES = ("cls_token", "distillation_token", "position_embeddings")
@@ -56,7 +57,9 @@ def cut(pixels: Tensor, patch: tuple[int, int]) -> Tensor:
     high, wide = patch
     rows, columns = pixels.shape[2] // high, pixels.shape[3] // wide
     whole = pixels[:, :, : rows * high, : columns * wide]
-    parts = whole.unflatten(3, (columns, wide)).unflatten(2, (rows, high))  # (batch, channels, rows, high, columns, wide)
+    parts = whole.unflatten(3, (columns, wide)).unflatten(
+        2, (rows, high)
+    )  # (batch, channels, rows, high, columns, wide)
     return parts.permute(0, 2, 4, 1, 3, 5).flatten(3).flatten(1, 2)
 
 
@@ -70,7 +73,9 @@ def set_patches(network: Network, family: type[Family]) -> None:
 def patch_names(network: Network, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """The tensors under the names and in the shapes of checkpoints."""
     config = network.config
-    return dict(_published(name, value, (config.num_channels, *sides(config.patch_size))) for name, value in tensors.items())
+    return dict(
+        _published(name, value, (config.num_channels, *sides(config.patch_size))) for name, value in tensors.items()
+    )
 
 
 def _published(name: str, value: Tensor, patch: tuple[int, ...]) -> tuple[str, Tensor]:
@@ -84,6 +89,6 @@ def _table(parameter: Tensor | None) -> nn.Embedding:
     """A parameter (1, rows, hidden)."""
     assert parameter is not None
     rows = parameter.detach()[0]
-    found = nn.Embedding(*rows.shape, device="meta")
+    found = nn.Embedding(rows.shape[0], rows.shape[1], device="meta")
     found.weight = nn.Parameter(rows.clone())
     return found

@@ -13,7 +13,8 @@ from niwaki.core.path_safety import file_inside
 from niwaki.data.image_preprocessor import BILINEAR, PREPROCESSOR, ImagePreprocessor
 from niwaki.data.pixels import PixelScale
 from niwaki.models.config_rules import CONFIG, MAX_BYTES
-from niwaki.models.family import family_of, sides
+from niwaki.models.family import family_of
+from niwaki.models.value_rules import sides
 
 PROCESSORS = {"vit": "ViTImageProcessor", "deit": "DeiTImageProcessor"}
 FILTERS = range(6)  # numbers of Pillow's filters
@@ -25,7 +26,12 @@ def preprocessor_for(config: Mapping[str, object]) -> ImagePreprocessor:
     image, channels = sides(_size_of(config, "image_size", 224)), _channels(config)
     scale = PixelScale(1 / 255, HALF * channels, HALF * channels)
     return ImagePreprocessor(
-        channels, image, None, tokens_of(config), scale, kind=PROCESSORS.get(str(config.get("model_type")), "ViTImageProcessor")
+        channels,
+        image,
+        None,
+        tokens_of(config),
+        scale,
+        kind=PROCESSORS.get(str(config.get("model_type")), "ViTImageProcessor"),
     )
 
 
@@ -39,13 +45,17 @@ def tokens_of(config: Mapping[str, object]) -> int:
 def load_preprocessor(folder: Path, config: Mapping[str, object]) -> ImagePreprocessor:
     path = file_inside(folder, PREPROCESSOR)
     if not path.is_file():
-        raise InputError(f"{folder}: has no {PREPROCESSOR}, which says what images go through; copy it from where the model was published")
+        raise InputError(
+            f"{folder}: has no {PREPROCESSOR}, which says what images go through; copy it from where the model was published"
+        )
     values = strict_json.load(path, MAX_BYTES)
     if not isinstance(values, dict):
         raise InputError(f"{path}: must be a table")
     found = _read(values, config, path)
     if found.read_size != sides(_size_of(config, "image_size", 224)):
-        raise InputError(f"{path}: makes images of {found.read_size}, and {CONFIG} has image_size {config.get('image_size')}")
+        raise InputError(
+            f"{path}: makes images of {found.read_size}, and {CONFIG} has image_size {config.get('image_size')}"
+        )
     return found
 
 
@@ -59,10 +69,20 @@ def _read(values: Json, config: Mapping[str, object], path: Path) -> ImagePrepro
     factor = values.get("rescale_factor", 1 / 255) if values.get("do_rescale", True) else 1.0
     resample = values.get("resample", BILINEAR)
     if type(resample) is not int or resample not in FILTERS:
-        raise InputError(f"{path}: resample must be the number of a filter, 0 to {len(FILTERS) - 1} (given: {resample!r:.40})")
+        raise InputError(
+            f"{path}: resample must be the number of a filter, 0 to {len(FILTERS) - 1} (given: {resample!r:.40})"
+        )
     normalized = values.get("do_normalize", True)
-    mean = _numbers(values.get("image_mean", [0.5] * channels), channels, path, "image_mean") if normalized else (0.0,) * channels
-    std = _numbers(values.get("image_std", [0.5] * channels), channels, path, "image_std") if normalized else (1.0,) * channels
+    mean = (
+        _numbers(values.get("image_mean", [0.5] * channels), channels, path, "image_mean")
+        if normalized
+        else (0.0,) * channels
+    )
+    std = (
+        _numbers(values.get("image_std", [0.5] * channels), channels, path, "image_std")
+        if normalized
+        else (1.0,) * channels
+    )
     if min(std) <= 0 or isinstance(factor, bool) or not isinstance(factor, int | float) or not 0 < factor <= 1:
         raise InputError(f"{path}: image_std must be above 0, and rescale_factor from 0 to 1")
     kind = str(values.get("image_processor_type") or values.get("feature_extractor_type") or "ViTImageProcessor")
@@ -84,12 +104,13 @@ def _sides(value: object, where: str) -> tuple[int, int]:
 
 
 def _numbers(value: object, count: int, path: Path, name: str) -> tuple[float, ...]:
-    numbers = value if isinstance(value, list) else [value] * count
-    if len(numbers) != count or not all(
-        isinstance(one, int | float) and not isinstance(one, bool) and abs(one) < 1e6 for one in numbers
-    ):
+    given = value if isinstance(value, list) else [value] * count
+    numbers = [
+        float(one) for one in given if isinstance(one, int | float) and not isinstance(one, bool) and abs(one) < 1e6
+    ]
+    if len(given) != count or len(numbers) != count:
         raise InputError(f"{path}: {name} must be {count} numbers, one for each channel")
-    return tuple(float(one) for one in numbers)
+    return tuple(numbers)
 
 
 def _size_of(config: Mapping[str, object], key: str, default: int) -> int | list[int]:

@@ -21,9 +21,7 @@ DETECTOR = "PreTraining"  # whether a token was replaced
 ALL = {name: head.auto_class for name, head in heads_by_architecture().items()}  # architecture → transformers' class
 PRETRAINING = [name for name, head in heads_by_architecture().items() if head.pretrains]
 HEADS = [
-    name
-    for name, head in heads_by_architecture().items()
-    if name not in (CONDITIONAL_GENERATION, FEATURE_EXTRACTION, *PRETRAINING) and head.reads == "texts"
+    name for name in ALL if name not in (IMAGE_CLASSIFICATION, CONDITIONAL_GENERATION, FEATURE_EXTRACTION, *PRETRAINING)
 ]  # for tasks of encoders
 
 
@@ -83,7 +81,7 @@ def build(values: Json) -> Network:
 
 def _check_inputs(name: str, family: type[Family], head: str) -> None:
     """Rejects a head for texts on a network that reads images, and the reverse."""
-    reads = heads_by_architecture()[head].reads
+    reads = "images" if head == IMAGE_CLASSIFICATION else "texts"
     if head != FEATURE_EXTRACTION and reads != family.inputs.reads:
         raise InputError(
             f"config: a model of family '{name}' reads {family.inputs.reads}, and the head {head} is for {reads}; take a task on {family.inputs.reads}, or another model"

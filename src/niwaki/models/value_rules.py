@@ -1,7 +1,7 @@
 """What the values of a config may be: one function for each kind of value. No torch here."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 
 from niwaki.models.family import FAMILIES, Family
@@ -50,6 +50,12 @@ def image_sides(value: object) -> bool:
     """Pixels of the sides of an image: one number, or height and width."""
     side = whole(4096, 1)
     return side(value) or (isinstance(value, list | tuple) and len(value) == 2 and all(map(side, value)))
+
+
+def sides(value: int | Sequence[int]) -> tuple[int, int]:
+    """Height and width of an image or a patch, which a config states as one number if they are equal."""
+    high, wide = (value, value) if isinstance(value, int) else value
+    return high, wide
 
 
 def positive(value: object) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from niwaki.data.image_preprocessor import ImagePreprocessor
 from niwaki.run.validation.draft import Draft
 from niwaki.tasks._task import Task
 from niwaki.tokenization import vocabulary_fit
@@ -24,7 +25,9 @@ def texts_of(task: Task, part: str, rows: int) -> list[str]:
 
 
 def _misfits(draft: Draft, texts: list[str], further: dict[str, list[str]]) -> Iterator[str]:
-    for name, tokenizer in draft.tokenizers.items():
+    for name, tokenizer in draft.tokenizers.items() if texts else ():
+        if isinstance(tokenizer, ImagePreprocessor):
+            continue
         found = vocabulary_fit.remark(tokenizer, texts, name) or vocabulary_fit.remark_on_sets(tokenizer, further, name)
         if found:
             yield found

@@ -17,6 +17,7 @@ from typing import Protocol
 import numpy as np
 
 from niwaki.answers._capabilities import TwoPass
+from niwaki.answers._images import ImageInputs
 from niwaki.api.heads import load_heads
 from niwaki.core.errors import InputError, NiwakiError, UsageError, first_line
 from niwaki.core.json_types import Json
@@ -24,7 +25,7 @@ from niwaki.core.log import info
 from niwaki.engines.cascade import Cascade
 from niwaki.engines.encoder_cache import EncoderCache
 from niwaki.engines.heads import ALL, MAIN, Heads
-from niwaki.engines.input_encoder import NoTokens
+from niwaki.engines.input_encoder import BadInputs
 from niwaki.engines.predictor import Predictor
 from niwaki.serve.jobs import BatchResult
 
@@ -90,9 +91,16 @@ def open_models(
             found[source.name] = load(source.path, engine, threads or None, head=source.head)
     models = {source.name: found[source.name] for source in sources if source.name in found}
     for model in models.values():
+        reject_images(model)
         for text in WARM_UP:
             answer_batch(model, [text])
     return models
+
+
+def reject_images(model: Predictor) -> None:
+    """An input of such a model may be a path, and clients must not read files of the server."""
+    if isinstance(model.answer_type, ImageInputs):
+        raise InputError(f"serve: {model.folder} reads images, and the server takes texts only; use `niwaki predict`")
 
 
 def shared_heads(
@@ -178,7 +186,7 @@ def predict_each(model: Predictor, inputs: Sequence[object]) -> list[tuple[Json 
     except Exception as error:  # noqa: BLE001 - whatever it is, the server goes on
         if len(inputs) > 1:
             return [found for given in inputs for found in predict_each(model, [given])]
-        if isinstance(error, NoTokens):
+        if isinstance(error, BadInputs):
             return [(error.row_error, 0)]
         info(f"niwaki: {model.folder}: a text could not be answered ({first_line(error)})")
         return [("the model failed on it; the log of the server says why", 0)]

@@ -72,7 +72,7 @@ class TaskData:
         hidden = [name for name in found if name not in ("all", "train") and self._hides_labels(found[name], found)]
         if hidden:
             log.info(f"{self.source}: the {', '.join(hidden)} rows have no labels and are left out")
-        if task.path and not task.published.folder:
+        if task.path and not task.published.folder and task.table.roles:
             self._columns_remark = self._describe(found["train"] if "train" in found else next(iter(found.values())))
         parts = {name: task.normalized(name, table) for name, table in found.items() if name not in hidden}
         self._reject_different_columns(parts)

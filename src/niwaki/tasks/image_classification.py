@@ -50,7 +50,9 @@ class ImageClassification(LabelTask):
 
     def inputs(self, rows: pa.Table) -> list[Input]:
         named = zip(rows.column("image").to_pylist(), rows.column("text").to_pylist(), strict=True)
-        return [EncodedImage(data, f"{self.data.source}: the image with digest {digest[:12]}") for data, digest in named]
+        return [
+            EncodedImage(data, f"{self.data.source}: the image with digest {digest[:12]}") for data, digest in named
+        ]
 
     def gold(self, rows: pa.Table) -> list[Input]:
         return rows.column("label").to_pylist()

@@ -75,7 +75,9 @@ def test_a_published_folder_answers_as_transformers_does(tmp_path):
     predictor = Predictor(tmp_path, "torch")
     encoded = predictor.tokenize(predictor.check(images))
     assert predictor.labels == ["a", "b", "c"]
-    np.testing.assert_allclose(encoded.padded(np.arange(3), 0)["pixel_values"], given["pixel_values"].numpy(), atol=1e-6)
+    np.testing.assert_allclose(
+        encoded.padded(np.arange(3), 0)["pixel_values"], given["pixel_values"].numpy(), atol=1e-6
+    )
     np.testing.assert_allclose(predictor.logits(encoded), wanted.numpy(), atol=1e-5)
     again = tmp_path / "again"
     again.mkdir()
@@ -113,7 +115,10 @@ def test_hidden_sizes_are_cut_from_patches_tables_and_layers():
     ("change", "message"),
     [
         ({"patch_size": 30}, "patch_size .30, 30. is larger than image_size"),
-        ({"architectures": ["BertForSequenceClassification"]}, "reads images, and the head SequenceClassification is for texts"),
+        (
+            {"architectures": ["BertForSequenceClassification"]},
+            "reads images, and the head SequenceClassification is for texts",
+        ),
         ({"image_size": "large"}, "'image_size' is 'large'"),
     ],
     ids=str,

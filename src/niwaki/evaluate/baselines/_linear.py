@@ -133,7 +133,15 @@ def choice(
     return predict
 
 
-KINDS = {"image_label": label, "label": label, "labels": labels, "number": number, "tags": tags, "choice": choice, "roles": roles}
+KINDS = {
+    "image_label": label,
+    "label": label,
+    "labels": labels,
+    "number": number,
+    "tags": tags,
+    "choice": choice,
+    "roles": roles,
+}
 
 
 def classifier(train_matrix: Matrix, strength: float, labels: int) -> Any:

@@ -16,7 +16,7 @@ from tokenizers import Tokenizer
 from niwaki.core.errors import InputError
 from niwaki.core.json_types import Json
 from niwaki.core.seeds import derive
-from niwaki.core.settings import setting
+from niwaki.core.settings import Settings, setting
 from niwaki.methods._method import Context, Method, Requirements, Reshapes
 from niwaki.methods.adapt import _text_to_text
 from niwaki.models.family import FAMILIES, Family, Network, family_of, is_known, model_type_of
@@ -33,6 +33,18 @@ if TYPE_CHECKING:
 
 MIN_BYTE_LEVEL = len(SPECIAL_TOKENS) + 256  # tokens of a byte-level vocabulary
 HEAD_KEYS = ("id2label", "label2id", "problem_type", "niwaki_answer")  # of the config: they describe the head
+
+
+class ImageShape(Settings):
+    """Images and patches, which become tokens."""
+
+    size: int = setting(32, "height and width of an image", ge=1, le=4096)
+    patch: int = setting(4, "height and width of a patch", ge=1, le=4096)
+    channels: Literal[1, 3] = setting(3, "1 for grey images, 3 for RGB")
+
+    def config(self) -> Json:
+        sizes = {"image_size": self.size, "patch_size": self.patch, "num_channels": self.channels}
+        return {**sizes, "architectures": [f"AnyFor{IMAGE_CLASSIFICATION}"]}
 
 
 class FromScratch(Method, Reshapes):
@@ -65,9 +77,7 @@ class FromScratch(Method, Reshapes):
         ge=0,
         le=1000,
     )
-    image_size: int = setting(32, "height and width of the images that a network for images reads", ge=1, le=4096)
-    patch_size: int = setting(4, "height and width of a patch, which becomes a token", ge=1, le=4096)
-    channels: Literal[1, 3] = setting(3, "1 for grey images, 3 for RGB")
+    image: ImageShape = setting(ImageShape(), "what a network for images reads: { size, patch, channels }")
     texts: int = setting(200_000, "texts that the tokenizer is trained on, the first ones", ge=1)
 
     requires = Requirements(training=True)
@@ -78,7 +88,8 @@ class FromScratch(Method, Reshapes):
 
     def prepare(self, model: Model, context: Context) -> Model:
         if self._family(model).inputs.reads == "images":
-            return self._for_images(model, context)
+            network = new_network(self.config(model, 0), context.seed)
+            return Model(network, preprocessor_for(network.config.to_dict()), sibling_files=model.sibling_files)
         sentinels, decoder = self._sentinels(model), self._family(model).decoder
         trained = self.vocab_size - 1 - sentinels  # the mask token and the sentinels come on top
         content = make(islice(context.texts(), self.texts), self.split, trained)
@@ -90,11 +101,6 @@ class FromScratch(Method, Reshapes):
             whole = _text_to_text.as_transformers(tokenizer, sentinels, MASK)
         network = new_network(self.config(model, tokenizer.get_vocab_size()), context.seed)
         return Model(network, whole, sibling_files=model.sibling_files)
-
-    def _for_images(self, model: Model, context: Context) -> Model:
-        """Images need no tokenizer."""
-        config = self.config(model, 0)
-        return Model(new_network(config, context.seed), preprocessor_for(config), sibling_files=model.sibling_files)
 
     def dry_prepare(self, model: Model) -> Model:
         with on_meta_device():
@@ -113,7 +119,8 @@ class FromScratch(Method, Reshapes):
             sizes[family.keys.embedding_size] = self.embedding_size or self.hidden_size
         own = model.network.config.to_dict()
         if family.inputs.reads == "images":
-            return self._image_config(own, sizes)
+            head = {key: own[key] for key in HEAD_KEYS if own.get(key) is not None}
+            return {**head, **sizes, "model_type": model_type_of(self.family), **self.image.config()}
         further = (
             {}
             if family.decoder is None
@@ -133,17 +140,6 @@ class FromScratch(Method, Reshapes):
             "cls_token_id": SPECIAL_TOKENS.index(BOS),
             "sep_token_id": SPECIAL_TOKENS.index(EOS),
             **further,
-        }
-
-    def _image_config(self, own: Json, sizes: Json) -> Json:
-        return {
-            **{key: own[key] for key in HEAD_KEYS if own.get(key) is not None},
-            **sizes,
-            "model_type": model_type_of(self.family),
-            "architectures": [f"AnyFor{IMAGE_CLASSIFICATION}"],
-            "image_size": self.image_size,
-            "patch_size": self.patch_size,
-            "num_channels": self.channels,
         }
 
     def _sentinels(self, model: Model) -> int:

@@ -16,6 +16,7 @@ from niwaki.core.json_types import Json
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, Method, Requirements, Reshapes
 from niwaki.models.edits.narrow import Narrow, columns
+from niwaki.models.edits.vocabulary import require_vocabulary
 from niwaki.models.embedding_tables import whole_token_tables
 from niwaki.models.model import Model
 from niwaki.models.module_paths import to_dense, unique_modules
@@ -64,6 +65,7 @@ class Embeddings(Method, Reshapes):
 
     def _edit(self, model: Model) -> Narrow:
         """The edit, for the tables that become smaller."""
+        require_vocabulary(model.anatomy, "embeddings")
         tables = list(token_tables(model).values())
         width = self.width or max(1, min(table.embedding_dim for table in tables) // 3)
         smaller = [number for number, table in enumerate(tables) if is_smaller(table, width)]

@@ -2,9 +2,19 @@
 
 from typing import ClassVar
 
-from niwaki.models.family import Config, Family, HeadPaths, InputPaths, LayerPaths, Network, StackRules, sides
-from niwaki.models.value_rules import ACTIVATIONS, MOST_POSITIONS, WIDEST, Rule, flag, image_sides, one_of, whole
 from niwaki.core.errors import InputError
+from niwaki.models.family import Config, Family, HeadPaths, InputPaths, LayerPaths, Network, StackRules
+from niwaki.models.value_rules import ACTIVATIONS, MOST_POSITIONS, WIDEST, Rule, flag, image_sides, one_of, sides, whole
+
+RENAMED = (  # transformers 5 shortens the names of checkpoints
+    (".layers.", ".encoder.layer."),
+    (".attention.q_proj.", ".attention.attention.query."),
+    (".attention.k_proj.", ".attention.attention.key."),
+    (".attention.v_proj.", ".attention.attention.value."),
+    (".attention.o_proj.", ".attention.output.dense."),
+    (".mlp.fc1.", ".intermediate.dense."),
+    (".mlp.fc2.", ".output.dense."),
+)
 
 
 class ViT(Family):
@@ -26,7 +36,7 @@ class ViT(Family):
         out_dropout="dropout",
         ffn_dropout="dropout",
         pre_norm=True,
-        stack=StackRules(final_norm="layernorm"),
+        stack=StackRules(final_norm="layernorm", renamed=RENAMED),
     )
     inputs = InputPaths(
         token_table="",
@@ -39,15 +49,6 @@ class ViT(Family):
         reads="images",
     )
     head = HeadPaths(dropout="", per_token=False, pooling="cls")
-    published_names: ClassVar[tuple[tuple[str, str], ...]] = (  # transformers 5 shortens these names
-        (".layers.", ".encoder.layer."),
-        (".attention.q_proj.", ".attention.attention.query."),
-        (".attention.k_proj.", ".attention.attention.key."),
-        (".attention.v_proj.", ".attention.attention.value."),
-        (".attention.o_proj.", ".attention.output.dense."),
-        (".mlp.fc1.", ".intermediate.dense."),
-        (".mlp.fc2.", ".output.dense."),
-    )
     config_rules: ClassVar[dict[str, Rule]] = {
         **dict.fromkeys(("image_size", "patch_size"), image_sides),
         "num_channels": whole(16, 1),
@@ -61,7 +62,9 @@ class ViT(Family):
     def check_config(cls, config: Config) -> None:
         image, patch = sides(config.get("image_size") or 224), sides(config.get("patch_size") or 16)
         if image[0] < patch[0] or image[1] < patch[1]:
-            raise InputError(f"config: patch_size {patch} is larger than image_size {image}; a patch is a part of the image")
+            raise InputError(
+                f"config: patch_size {patch} is larger than image_size {image}; a patch is a part of the image"
+            )
         if (image[0] // patch[0]) * (image[1] // patch[1]) >= MOST_POSITIONS:
             raise InputError(f"config: images of {image} have too many patches of {patch}; take larger patches")
 

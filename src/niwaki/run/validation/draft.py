@@ -9,6 +9,7 @@ from tokenizers import Tokenizer
 
 from niwaki.core.errors import InputError
 from niwaki.core.problems import Problems
+from niwaki.data.image_preprocessor import ImagePreprocessor
 from niwaki.methods._method import Method
 from niwaki.models.head import Head
 from niwaki.models.model import Model
@@ -73,7 +74,7 @@ class Draft:
     folders: dict[str, Path] = field(
         default_factory=dict
     )  # of models with a readable config, by their name in the recipe
-    tokenizers: dict[str, Tokenizer] = field(default_factory=dict)  # of these models
+    tokenizers: dict[str, Tokenizer | ImagePreprocessor] = field(default_factory=dict)  # of these models
     has_rows: bool = False  # whether the task's rows can be used
     stages: list[ResolvedStage] = field(default_factory=list)  # empty unless all models were found
     shapes: dict[str, Shapes] = field(default_factory=dict)  # of the stages that can be made

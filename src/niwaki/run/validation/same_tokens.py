@@ -50,7 +50,9 @@ def _problem(stage: str, layers: bool) -> str:
 
 
 def _tokenizers_differ(task: Task, student: Path, teacher: Path) -> bool:
-    if isinstance(task.answer_type, ImageInputs):  # a network for images that a method makes is known while the stage runs
+    if isinstance(
+        task.answer_type, ImageInputs
+    ):  # a network for images that a method makes is known while the stage runs
         readers = [plain_reader(folder, read_config(folder)) for folder in (student, teacher)]
         return len({reader.tokens for reader in readers if isinstance(reader, ImagePreprocessor)}) > 1
     texts = list(task.texts(task.splits()["train"].slice(0, SAMPLE_ROWS)))

@@ -26,7 +26,6 @@ class TaskHead(Part):
     other_endings: ClassVar[tuple[str, ...]] = ()  # of the names of further classes with it
     auto_class: ClassVar[str] = ""  # what builds one from a config
     per_token: ClassVar[bool] = False  # logits for every token; else it reads the first token's hidden state alone
-    reads: ClassVar[str] = "texts"  # kind of inputs
     generates: ClassVar[bool] = False  # the logits are of the next token
     pretrains: ClassVar[bool] = False  # it predicts tokens of the text itself
     outputs: ClassVar[tuple[str, ...]] = ("logits",)  # of an exported graph; a second one holds the last hidden states

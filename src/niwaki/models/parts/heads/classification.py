@@ -1,5 +1,7 @@
 """Logits for whole sequences, from the first token (or the last, of causal networks): one or several labels, a number, or the score of one choice."""
 
+from typing import ClassVar
+
 from torch import Tensor, nn
 
 from niwaki.models.module_paths import has_module
@@ -9,7 +11,7 @@ from niwaki.models.parts.heads._head import TaskHead, transform
 class Classification(TaskHead):
     architecture = "SequenceClassification"
     auto_class = "AutoModelForSequenceClassification"
-    native = "dense"
+    native: ClassVar[str | None] = "dense"
 
     @property
     def pooling(self) -> str:

@@ -7,8 +7,8 @@ from torch import Tensor, nn
 
 from niwaki.core.errors import InputError
 from niwaki.data.pixels import PIXELS
-from niwaki.models.family import sides
 from niwaki.models.parts.inputs._inputs import Inputs
+from niwaki.models.value_rules import sides
 
 
 class Pixels(Inputs):

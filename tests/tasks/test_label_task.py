@@ -222,7 +222,7 @@ def test_labels_that_are_no_texts_are_named_as_they_are_written(tmp_path, values
 
 
 def test_more_labels_than_there_can_be_classes(tmp_path, monkeypatch):
-    monkeypatch.setattr("niwaki.tasks.classification.MAX_LABELS", 20)
+    monkeypatch.setattr("niwaki.tasks._label_task.MAX_LABELS", 20)
     with pytest.raises(InputError, match="take task regression, or name another column"):
         labelled(tmp_path, [f"{number % 30}" for number in range(360)]).head  # noqa: B018
 
