@@ -9,6 +9,7 @@ from hypothesis import strategies as some
 import tiny
 from niwaki.answers import ANSWERS, _answer_type
 from niwaki.answers._answer_type import AnswerType, EncodedInputsBuilder, check_inputs, softmax, with_truncation
+from niwaki.answers._images import ImageInputs
 from niwaki.answers.choice import Choice
 from niwaki.answers.label import Label
 from niwaki.answers.span import Span
@@ -93,7 +94,8 @@ def test_joined_rows_are_those_of_all_inputs(name):
 @pytest.mark.parametrize("name", ANSWERS.names())
 def test_no_inputs_no_answers(name):
     kind = ANSWERS.load(name, AnswerType)()
-    rows = kind.encode([], INNER, 32)
+    reader = tiny.model("vit").tokenizer if isinstance(kind, ImageInputs) else INNER
+    rows = kind.encode([], reader, 32)
     assert len(rows) == rows.inputs == len(rows.metadata) == 0
     assert kind.values(np.zeros((0, 2), dtype=np.float32), rows, [], ["a", "b"]) == []
     assert kind.answers(np.zeros((0, 2), dtype=np.float32), rows, [], ["a", "b"]) == []

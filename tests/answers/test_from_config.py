@@ -125,7 +125,7 @@ def test_every_kind_keeps_the_contract(name):
     kind, entry = ANSWERS.load(name, AnswerType), ANSWERS.entry(name)
     assert entry.description and kind().to_json()["kind"] == name and kind.input_description
     whole, every = (
-        ("SequenceClassification", "ConditionalGeneration", "FeatureExtraction"),
+        ("SequenceClassification", "ImageClassification", "ConditionalGeneration", "FeatureExtraction"),
         ("TokenClassification", "QuestionAnswering", "MaskedLM"),
     )
     assert kind.architecture in every if kind.per_token else kind.architecture in whole

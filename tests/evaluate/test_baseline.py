@@ -8,7 +8,7 @@ import pytest
 from evaluate.task_kinds import TASKS, fitted, write_vectors
 from niwaki.answers.roles import split
 from niwaki.evaluate import baseline
-from niwaki.evaluate.baseline import BASELINES, OF_LANGUAGE_MODELS, ORDER, run_baselines
+from niwaki.evaluate.baseline import BASELINES, OF_IMAGES, OF_LANGUAGE_MODELS, ORDER, run_baselines
 from niwaki.evaluate.baselines.frozen import Frozen
 from niwaki.evaluate.baselines.majority import Majority
 from niwaki.meter import meter
@@ -33,7 +33,7 @@ def is_right(task, given, value) -> bool:
 
 
 def test_order_contains_every_baseline():
-    assert sorted((*ORDER, *OF_LANGUAGE_MODELS)) == sorted(BASELINES.names())
+    assert sorted({*ORDER, *OF_LANGUAGE_MODELS, *OF_IMAGES}) == sorted(BASELINES.names())
 
 
 @pytest.mark.parametrize("candidate", ORDER)

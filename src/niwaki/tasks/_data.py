@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from niwaki.answers import ANSWERS
+from niwaki.answers._answer_type import AnswerType
 from niwaki.answers.label import Label
 from niwaki.answers.labels import Labels
 from niwaki.core import log
@@ -86,7 +88,7 @@ class TaskData:
 
     @property
     def has_class_labels(self) -> bool:
-        return isinstance(self.task.answer_type, Label | Labels)
+        return issubclass(ANSWERS.load(self.task.answer, AnswerType), Label | Labels)
 
     @property
     def tests(self) -> list[str]:

@@ -4,6 +4,7 @@ import pytest
 import torch
 
 import tiny
+from niwaki.answers.image_label import ImageLabel
 from niwaki.core.errors import InputError
 from niwaki.methods._method import Context
 from niwaki.methods.adapt.from_scratch import FromScratch, is_usable
@@ -24,7 +25,11 @@ def from_scratch(seed=0, texts=TEXTS, head="MaskedLM", **settings):
 
 
 USABLE = [name for name in FAMILIES.names() if is_usable(family_of(name))]
-ENCODERS = [name for name in USABLE if family_of(name).decoder is None and family_of(name).layer is not None]
+ENCODERS = [
+    name
+    for name in USABLE
+    if family_of(name).decoder is None and family_of(name).layer is not None and name not in tiny.IMAGES
+]
 
 
 @pytest.mark.parametrize("family", ENCODERS)
@@ -35,6 +40,24 @@ def test_the_network_has_the_sizes_that_were_stated(family):
     assert {(layer.heads, layer.ffn_size) for layer in anatomy.layers} == {(3, 40)}
     assert anatomy.tokens.num_embeddings == len(model.tokenizer) == 300
     assert anatomy.head.architecture == "MaskedLM"
+
+
+@pytest.mark.parametrize("family", tiny.IMAGES)
+def test_a_network_for_images_has_a_preprocessor_in_place_of_a_tokenizer(family, tmp_path):
+    start = tiny.model("bert", layers=1, niwaki_answer=ImageLabel().to_json())
+    shape = {name: value for name, value in SHAPE.items() if name not in ("vocab_size", "positions")}
+    method = FromScratch(family=family, image={"size": 9, "patch": 4, "channels": 1}, **shape)
+    model = method.prepare(start, context())
+    special = len(model.anatomy.inputs.small_tables) - 1
+    assert model.anatomy.inputs.max_tokens == model.tokenizer.tokens == special + 2 * 2
+    assert model.tokenizer.read_size == (9, 9) and model.labels == start.labels
+    assert {(layer.heads, layer.ffn_size) for layer in model.anatomy.layers} == {(3, 40)}
+    model.save(tmp_path)
+    assert load_folder(tmp_path).tokenizer == model.tokenizer
+    with pytest.raises(InputError, match="family 'bert' reads texts, and the task has images"):
+        FromScratch(**SHAPE).prepare(start, context())
+    with pytest.raises(InputError, match=f"family '{family}' reads images, and the task has texts"):
+        from_scratch(family=family)
 
 
 def test_weights_follow_from_the_seed_alone():
