@@ -75,11 +75,12 @@ class SearchSettings:
     suppress_tokens: tuple[int, ...] = (PAD, START, UNKNOWN)  # never generated
     renormalize: bool = False  # probabilities are those among the other tokens
     first: int | None = None  # token that is always generated first, e.g. that of a language
+    candidates: int = 1  # how many of the hypotheses that ended are returned for each text, at most `beam`
 
     @property
     def greedy(self) -> "SearchSettings":
         """The most probable token at each step, without a grammar: for validation during training."""
-        return replace(self, beam=1, grammar=None)
+        return replace(self, beam=1, candidates=1, grammar=None)
 
     def normalized_score(self, scores: Any, length: int) -> Any:
         return scores / length**self.length_penalty
@@ -96,9 +97,10 @@ class Hypotheses:
 
 
 def beam_search(step: DecodeStep, texts: int, how: SearchSettings) -> np.ndarray:
-    """The best text found for each."""
-    found = np.full((texts, 1 + how.max_new_tokens), NO_TOKEN, dtype=np.float32)
-    found[:, 0] = IMPOSSIBLE
+    """The best text found for each, or several next to each other, the best first."""
+    found = np.full((texts, how.candidates, 1 + how.max_new_tokens), NO_TOKEN, dtype=np.float32)
+    found[:, :, 0] = IMPOSSIBLE
+    kept = np.full((texts, how.candidates), -np.inf)  # what those in `found` are worth
     best = np.full((texts, how.beam), -np.inf)  # what those that ended are worth, the best of each text
     scores = np.full((texts, how.beam), IMPOSSIBLE, dtype=np.float32)
     scores[:, 0] = 0.0  # all hypotheses begin alike: only one may be continued
@@ -116,7 +118,7 @@ def beam_search(step: DecodeStep, texts: int, how: SearchSettings) -> np.ndarray
         parents, next_tokens = np.divmod(choices, totals.shape[2])
         ends = (next_tokens == how.end) | (length == how.max_new_tokens)
         ends[:, how.beam :] = False
-        _note(found, best, going, (parents, next_tokens, values, ends), how, length)
+        _note(found, kept, best, going, (parents, next_tokens, values, ends), how, length)
         values = np.where(next_tokens == how.end, -np.inf, values)
         order = np.argsort(-values, axis=1, kind="stable")[:, : how.beam]
         parents, next_tokens, values = (
@@ -127,8 +129,10 @@ def beam_search(step: DecodeStep, texts: int, how: SearchSettings) -> np.ndarray
         if not len(remaining) or length == how.max_new_tokens:
             break
         going, parents = _further(going, parents, next_tokens, values, remaining, how), parents[remaining]
-    found[astray, 0] = np.nan
-    return found
+    order = np.argsort(-kept, axis=1, kind="stable")
+    found = np.take_along_axis(found, order[:, :, None], axis=1)
+    found[astray, :, 0] = np.nan
+    return found.reshape(texts, -1)
 
 
 def _permitted(ahead: np.ndarray, going: Hypotheses, how: SearchSettings, left: int) -> np.ndarray:
@@ -185,6 +189,7 @@ def _likely(flat: np.ndarray, count: int) -> np.ndarray:
 
 def _note(
     found: np.ndarray,
+    kept: np.ndarray,
     best: np.ndarray,
     going: Hypotheses,
     chosen: Sequence[np.ndarray],
@@ -195,16 +200,18 @@ def _note(
     parents, next_tokens, values, ends = chosen
     for text, place in zip(*np.nonzero(ends & (values > IMPOSSIBLE / 2)), strict=True):
         number, value = going.numbers[text], float(values[text, place])
-        normalized_score, before = how.normalized_score(value, length), best[number].max()
+        normalized_score = how.normalized_score(value, length)
         worst = best[number].argmin()
         best[number, worst] = max(normalized_score, best[number, worst])
-        if normalized_score <= before:
+        least = kept[number].argmin()
+        if normalized_score <= kept[number, least]:
             continue
+        kept[number, least] = normalized_score
         tokens = going.tokens[text, parents[text, place], 1:]
         last = [] if next_tokens[text, place] == how.end else [next_tokens[text, place]]
-        found[number] = NO_TOKEN
-        found[number, 0] = value
-        found[number, 1 : 1 + len(tokens) + len(last)] = [*tokens, *last]
+        found[number, least] = NO_TOKEN
+        found[number, least, 0] = value
+        found[number, least, 1 : 1 + len(tokens) + len(last)] = [*tokens, *last]
 
 
 def _further(

@@ -5,6 +5,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from niwaki.answers import ANSWERS
 from niwaki.answers.text import GRAMMAR, TARGET, Text
 from niwaki.core.errors import InputError
 from niwaki.models.target_tokenizer import TargetTokenizer, load_target_tokenizer
@@ -44,11 +45,12 @@ class TargetVocabulary:
 
     def answer_type(self) -> Text:
         task = self.task
-        kind = Text(
+        kind = ANSWERS.load(task.answer, Text)(
             beam=task.beam,
             length_penalty=task.length_penalty,
             max_new_tokens=task.max_new_tokens,
             grammar=GRAMMAR in self.files,
+            **task.answer_settings,
             **(self.of_model.special_tokens if self.of_model is not None else {}),
         )
         return kind.with_files(self.files)

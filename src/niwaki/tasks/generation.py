@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from niwaki.answers._answer_type import AnswerType, EncodedInputs, Input, Value
 from niwaki.answers.text import Text
+from niwaki.core.json_types import Json
 from niwaki.data.ragged import Ragged, RaggedWriter
 from niwaki.models.criteria import TokenCrossEntropy
 from niwaki.tasks._declarations import TableFormat
@@ -33,6 +34,11 @@ class Generation(GenerationSettings, Task):
         texts = pa.table({name: as_text(table, name, self.data.source) for name in dict.fromkeys((source, target))})
         self.data.reject_empty(part, texts)
         return pa.table({"text": texts.column(source), "target": texts.column(target)})
+
+    @property
+    def answer_settings(self) -> Json:
+        """Further settings of the answer type."""
+        return {}
 
     @property
     def labels(self) -> list[str]:

@@ -23,7 +23,7 @@ def with_teacher_answers(job: StageJob, rows: pa.Table) -> pa.Table:
     predictor, inputs = Predictor(folder), job.task.inputs(rows)
     encoded = predictor.tokenize(inputs)
     assert isinstance(predictor.answer_type, Text)  # `sequence_kd.check_teacher`
-    width = 1 + predictor.answer_type.max_new_tokens
+    width = predictor.answer_type.search.candidates * (1 + predictor.answer_type.max_new_tokens)
 
     def generate(block: Sequence[int]) -> Iterable[TeacherOutput]:
         part = range(block[0], block[-1] + 1)
@@ -37,7 +37,7 @@ def with_teacher_answers(job: StageJob, rows: pa.Table) -> pa.Table:
         lambda name, lengths: np.full_like(lengths, width),
         per_token=False,
     )
-    outputs = with_cache(job, layout, generate, always=True)(range(len(encoded.ids)))
+    outputs = with_cache(job, layout, generate, always=True)(range(len(encoded.lengths)))
     logits = np.stack([output[LOGITS] for output in outputs])
     if not isinstance(job.task, AcceptsTeacherAnswers):
         raise InputError(f"task '{job.task.name}': its rows cannot be given a teacher's answers; distil with 'logits'")
