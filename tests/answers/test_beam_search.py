@@ -240,3 +240,20 @@ def test_renormalized_probabilities_are_those_of_the_tokens_that_remain():
     found = _permitted(ahead.copy(), None, how, 1)
     assert np.allclose(np.exp(found[0, 0, 1:]), [0.4, 0.4, 0.2]) and found[0, 0, 0] == IMPOSSIBLE
     assert np.allclose(_permitted(ahead.copy(), None, replace(how, renormalize=False), 1)[0, 0, 1:], ahead[0, 0, 1:])
+
+
+def test_several_candidates_are_the_best_hypotheses_that_ended():
+    """As wide as all hypotheses, the beam finds the best texts of all; the first is what a search for one finds."""
+    whole = search(drawn, names=(1, 2), beam=64, max_new_tokens=3, candidates=4, suppress_tokens=())
+    alone = search(drawn, names=(1, 2), beam=64, max_new_tokens=3, suppress_tokens=())
+    assert whole.shape == (2, 4 * 4) and np.array_equal(whole[:, :4], alone)
+    for row in whole.reshape(2, 4, 4):
+        worth = [one[0] / min(3, 1 + sum(one[1:] != NO_TOKEN)) for one in row]
+        assert worth == sorted(worth, reverse=True) and len({tuple(one) for one in row}) == 4
+    assert SearchSettings(beam=5, candidates=5).greedy.candidates == 1
+
+
+def test_missing_candidates_are_impossible():
+    """Where only one text may end, the other places stay empty."""
+    found = search(lambda name, before: np.log(np.eye(SUBWORDS)[END] + 1e-300), beam=2, max_new_tokens=1, candidates=2)
+    assert found.shape == (1, 4) and tokens(found[0, :2]) == []

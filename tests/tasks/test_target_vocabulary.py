@@ -29,6 +29,8 @@ def task(grammar: bytes = b"", **settings):
         gold=lambda part: part.column("target").to_pylist(),
         separate_symbols=lambda text: text.replace("(", " ( ").replace(")", " ) "),
         grammar=lambda: grammar,
+        answer="text",
+        answer_settings={},
         **values,
     )
 

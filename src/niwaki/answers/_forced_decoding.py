@@ -13,7 +13,7 @@ def generate_or_score(step: DecodeStep, arrays: Mapping[str, np.ndarray], how: S
     """What is found for each text, or, where `labels` give the tokens, how likely they are."""
     if LABELS in arrays:
         return log_likelihoods(step, arrays[LABELS], how.start)
-    return beam_search(step, len(arrays["attention_mask"]), how)
+    return beam_search(step, len(next(iter(arrays.values()))), how)
 
 
 def log_likelihoods(step: DecodeStep, targets: np.ndarray, start: int) -> np.ndarray:

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from niwaki.answers._answer_type import Answer, EncodedInputs, Input, Value
+from niwaki.answers._answer_type import EncodedInputs, Input, Value
 from niwaki.answers._beam_search import IMPOSSIBLE, SearchSettings
+from niwaki.answers.text import Prediction as TextPrediction
 from niwaki.answers.text import Text
 from niwaki.core.json_types import Json
 from niwaki.core.settings import setting
@@ -15,15 +16,10 @@ from niwaki.data.problems._problem import problem_of
 
 
 @dataclass(frozen=True)
-class Prediction(Answer):
-    text: str
+class Prediction(TextPrediction):
     verified: bool
     rank: int  # of the text among the candidates, from 1 on
     candidates: int  # how many there were
-    probability: float  # of the text, as the model sees it
-
-    def __str__(self) -> str:
-        return self.text
 
     def line(self) -> str:
         return f"{self.text}\t{'verified' if self.verified else 'not verified'}"
@@ -56,7 +52,7 @@ class Verified(Text):
         right = next((place for place, text in enumerate(texts) if problem.verify(question, text)), None)
         place = right or 0
         chance = math.exp(min(0.0, float(ended[place, 0])))
-        return Prediction(texts[place], right is not None, place + 1, len(texts), chance)
+        return Prediction(texts[place], chance, right is not None, place + 1, len(texts))
 
     def values(
         self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]
@@ -67,8 +63,8 @@ class Verified(Text):
 
     def answers(
         self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]
-    ) -> list[Prediction]:  # type: ignore[override]
-        return self.predictions(logits, inputs)
+    ) -> list[TextPrediction]:
+        return [*self.predictions(logits, inputs)]
 
     def confidence(
         self, logits: np.ndarray, rows: EncodedInputs, inputs: Sequence[Input], labels: list[str]

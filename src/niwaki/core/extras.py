@@ -29,6 +29,7 @@ EXTRAS = {
         "markupsafe",
     ),
     "images": ("PIL",),
+    "inverse": ("mpmath",),
     "hub": ("datasets",),
     "serve": ("fastapi", "uvicorn", "prometheus_client"),
     "gpu": ("pynvml",),

@@ -72,7 +72,10 @@ class InverseScorer(TextScorer):
     """`verified`: a candidate is right; `verified_at_1`: the first one is; `exact`: it is the text that was generated with the question."""
 
     def example_stats(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
-        found = [self._judged(value, question) for value, question in zip(values, rows.column("text").to_pylist(), strict=True)]
+        found = [
+            self._judged(value, question)
+            for value, question in zip(values, rows.column("text").to_pylist(), strict=True)
+        ]
         exact = super().example_stats([value["text"] for value in found], rows)[:, 0]
         any_right = np.array([value["verified"] for value in found])
         first_right = np.array([value["verified"] and value["rank"] == 1 for value in found])

@@ -1,7 +1,7 @@
 """Expressions of one variable as trees: read from prefix notation, differentiated, simplified, evaluated.
 
-    mul x cos x        x · cos x
-    sub pow x pos 2 pos 1 2      x² − 12: numbers begin with a sign, `pos` or `neg`, and their digits follow
+mul x cos x        x · cos x
+sub pow x pos 2 pos 1 2      x² − 12: numbers begin with a sign, `pos` or `neg`, and their digits follow
 """
 
 import cmath
@@ -178,7 +178,8 @@ def evaluated(tree: Tree, x: complex, functions: Functions = cmath) -> complex:
     if len(values) == 1:
         found = getattr(functions, {"ln": "log"}.get(str(name), str(name)))(values[0])
     else:
-        found = _operated(str(name), *values, functions)
+        first, second = values
+        found = _operated(str(name), first, second, functions)
     if not abs(found) < LARGEST:
         raise ArithmeticError("a value is too large, or none")
     return complex(found) if functions is cmath else found

@@ -20,7 +20,7 @@ Tree = tuple["str | Tree", ...]  # ("name",) or (operator, left, right)
 
 class Decompilation(Problem):
     def draw(self, random_numbers: random.Random) -> tuple[str, str] | None:
-        source = [token for token in program(random_numbers, random_numbers.randint(1, 3))]
+        source = list(program(random_numbers, random_numbers.randint(1, 3)))
         return " ".join(compiled(source)), " ".join(source)
 
     def check(self, question: list[str], candidate: list[str]) -> bool:

@@ -11,9 +11,9 @@ from niwaki.core.extras import explain_missing
 from niwaki.core.seeds import derive
 from niwaki.data.problems._expressions import (
     UNARY,
-    X,
     Functions,
     Tree,
+    X,
     arguments,
     derivative,
     evaluated,
@@ -34,12 +34,18 @@ class Integration(Problem):
         function = without_constant(simplified(expression(random_numbers, random_numbers.randint(1, 5))))
         question = derivative(function)
         asked, answer = written(question), written(function)
-        if not has_x(question) or len(asked) > LONGEST_QUESTION or len(answer) > LONGEST_ANSWER or not is_defined(question):
+        if (
+            not has_x(question)
+            or len(asked) > LONGEST_QUESTION
+            or len(answer) > LONGEST_ANSWER
+            or not is_defined(question)
+        ):
             return None
         return " ".join(asked), " ".join(answer)
 
     def check(self, question: list[str], candidate: list[str]) -> bool:
-        return equal(derivative(parse(candidate)), parse(question))
+        function = parse(candidate)
+        return is_defined(function) and equal(derivative(function), parse(question))
 
 
 def expression(draw: random.Random, operators: int) -> Tree:
@@ -98,7 +104,9 @@ def equal(first: Tree, second: Tree) -> bool:
         return _agree(first, second, [mpmath.mpc(point) for point in points], AGREED, NEEDED, cast(Functions, mpmath))
 
 
-def _agree(first: Tree, second: Tree, points: list[complex], tolerance: float, needed: int, functions: Functions | None = None) -> bool:
+def _agree(
+    first: Tree, second: Tree, points: list[complex], tolerance: float, needed: int, functions: Functions | None = None
+) -> bool:
     """Whether both have equal values at the points where both have one, and there are enough of these."""
     given, seen = [functions] if functions else [], 0
     for point in points:
