@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import niwaki
+import tiny
 from engines.trunks import folder_with_heads
 from niwaki.core.errors import InputError
 from niwaki.serve import worker as module
@@ -148,3 +149,10 @@ def test_another_engine_or_no_torch_serves_each_head_alone(trunk, monkeypatch):
 def test_heads_with_different_inputs_are_not_served_together(tmp_path):
     folder = folder_with_heads(tmp_path, plain={"tags": "ner"})
     assert list(open_models(sources_of([f"mail={folder}"]), "auto", 1)) == ["mail", "mail/ner"]
+
+
+def test_a_server_reads_no_files_for_its_clients(tmp_path):
+    """The input of a model for images may be a path."""
+    tiny.model("vit", niwaki_answer={"kind": "image_label"}).save(tmp_path)
+    with pytest.raises(InputError, match="reads images, and the server takes texts only"):
+        open_models([ModelSource("a", str(tmp_path))], "torch", 1)

@@ -34,11 +34,11 @@ class Problem:
             attempt += 1
 
     def verify(self, question: str, candidate: str) -> bool:
-        asked, given = question.split(), candidate.split()
-        if not given or len(given) > MAX_TOKENS or len(asked) > MAX_TOKENS:
+        query, given = question.split(), candidate.split()
+        if not given or len(given) > MAX_TOKENS or len(query) > MAX_TOKENS:
             return False
         try:
-            return self.check(asked, given)
+            return self.check(query, given)
         except (ValueError, ArithmeticError, RecursionError):
             return False
 

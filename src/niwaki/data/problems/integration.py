@@ -33,15 +33,15 @@ class Integration(Problem):
     def draw(self, random_numbers: random.Random) -> tuple[str, str] | None:
         function = without_constant(simplified(expression(random_numbers, random_numbers.randint(1, 5))))
         question = derivative(function)
-        asked, answer = written(question), written(function)
+        query, answer = written(question), written(function)
         if (
             not has_x(question)
-            or len(asked) > LONGEST_QUESTION
+            or len(query) > LONGEST_QUESTION
             or len(answer) > LONGEST_ANSWER
             or not is_defined(question)
         ):
             return None
-        return " ".join(asked), " ".join(answer)
+        return " ".join(query), " ".join(answer)
 
     def check(self, question: list[str], candidate: list[str]) -> bool:
         function = parse(candidate)
