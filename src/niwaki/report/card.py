@@ -15,6 +15,8 @@ EXAMPLES = {  # answer type → example input
     "senses": '["She sat on the bank of the river"]',
     "roles": '["Ada Lovelace wrote the first program"]',
     "span": '[("Where was she born?", "Ada Lovelace was born in London.")]',
+    "image_label": '["image.png"]',
+    "verified": '["mul pos 2 x"]',
     "choice": '[("She opens the door and", ["goes in.", "the door."])]',
 }
 CARD, LABEL = "README.md", "energy-label.svg"

@@ -17,6 +17,9 @@ PIPELINES = {  # answer type → pipeline tag
     "choice": "multiple-choice",
     "text": "text2text-generation",
     "embedding": "sentence-similarity",
+    "image_label": "image-classification",
+    "image_embedding": "image-feature-extraction",
+    "verified": "text2text-generation",
 }
 MODELS = {"minilm": "sentence-transformers/all-MiniLM-L6-v2"}  # embedded models
 DATASETS = {  # task → dataset on the Hub; all of them are in English
