@@ -27,12 +27,13 @@ def run(
     overrides: Sequence[str] = (),
     data: object = "",
     y: object = None,
+    stages_only: bool = False,
 ) -> Run:
     """Runs a recipe (the name of a shipped one, or a .toml file) and returns the result. Finished stages are reused.
 
     `data` replaces the recipe's rows by your own labelled ones: a file, a folder, a Hugging Face id, a DataFrame, a Dataset, a list of
     dicts, or texts with the labels `y`. The task is recognized by their columns, unless `task=…` is among the overrides. Without a
-    recipe, the recipe for your own rows is run, or without data the example.
+    recipe, the recipe for your own rows is run, or without data the example. With `stages_only` it ends after the last stage: for helpers that share the stages of a run.
     """
     from niwaki.run.runner import execute
 
@@ -40,9 +41,9 @@ def run(
         found, name = read_recipe(recipe, overrides, path)
         folder = Path(out) if out else RUNS / name
         if not in_memory(data):
-            return Run(folder, execute(found, name, folder))
+            return Run(folder, execute(found, name, folder, stages_only=stages_only))
         with with_own_rows(found, Path(path), folder) as own:
-            return Run(folder, execute(own, name, folder))
+            return Run(folder, execute(own, name, folder, stages_only=stages_only))
 
 
 def check(
