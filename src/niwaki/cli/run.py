@@ -33,10 +33,13 @@ def command(
     """
     from niwaki import api
     from niwaki.core import log
+    from niwaki.run.launcher import is_first
 
     log.quiet(quiet)
     overrides = [*set_, f"seeds={parse_seeds(seeds)}"] if seeds else set_
     result = api.run(recipe, out=out, overrides=overrides, data=data, stages_only=stages_only)
+    if not is_first():
+        return
     if stages_only:
         print_result(
             {"folder": str(result.folder)}, json, "all stages are made; `niwaki run` without --stages-only reports"

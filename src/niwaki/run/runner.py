@@ -1,7 +1,6 @@
 """Runs a recipe: makes the missing stages, runs baselines, comparisons and the speed race, and writes the report."""
 
 import math
-import os
 import shutil
 import time
 from collections.abc import Callable, Sequence
@@ -29,8 +28,10 @@ from niwaki.core.shards import stored_bytes
 from niwaki.core.signals import stopping
 from niwaki.meter.ledger import Ledger
 from niwaki.methods._method import ReadsStages, methods_with
+from niwaki.run import processes
 from niwaki.run.comparisons import comparisons
 from niwaki.run.estimate import cache_bytes
+from niwaki.run.launcher import check_stages, started
 from niwaki.run.plan import Plan, PlannedStage, make_plan, model_digest, versions
 from niwaki.run.recipe import to_toml
 from niwaki.run.recipe_settings import Recipe
@@ -55,7 +56,7 @@ Stop = Callable[[], bool]
 def execute(recipe: Recipe, name: str, folder: Path, deadline: float = math.inf, stages_only: bool = False) -> Json:
     """Fills `folder` and returns the content of its report.json; with `stages_only`, {} after the last stage. At the deadline, a value of
     time.monotonic(), the work is saved and Interrupted is raised."""
-    check_single_process()
+    check_processes()
     require_writable(folder)
     quiet_libraries()
     with locked(folder), stopping() as requested:
@@ -64,6 +65,7 @@ def execute(recipe: Recipe, name: str, folder: Path, deadline: float = math.inf,
             return requested() or time.monotonic() > deadline
 
         plan = make_plan(recipe, name)
+        check_stages(plan)
         require_room(plan, folder)
         if any(stage.spec.teachers for stage in plan.stages):
             check_cache_folder(cache_folder(recipe.cache, folder))
@@ -74,6 +76,8 @@ def execute(recipe: Recipe, name: str, folder: Path, deadline: float = math.inf,
         write_text(folder / RECIPE, to_toml(recipe))
         needs = inputs(plan)
         write_plan(plan, needs, folder)
+        if group := processes.current():
+            group.announce_plan(plan, folder)
         ledger = Ledger(folder / "ledger.jsonl")
         make_stages(plan, folder, ledger, should_stop)
         stop_if_requested(should_stop)
@@ -159,7 +163,11 @@ def run_stage(
                 info(f"{stage.name}: taken from another run{other_versions(target)}")
                 return True
         what = "train" if stage.spec.train else "make"
-        with ledger.begin(stage=stage.name, key=stage.key, what=what, window=plan.recipe.meter.window()) as attempt:
+        count = {"processes": started()} if started() > 1 else {}
+        window = plan.recipe.meter.window()
+        with ledger.begin(stage=stage.name, key=stage.key, what=what, window=window, **count) as attempt:
+            if group := processes.current():
+                attempt.with_others = group.with_others
             make_stage(StageJob(plan, stage, folder, attempt, should_stop))
         store.add(stage.key, target)
     return True
@@ -202,13 +210,12 @@ def other_versions(stage: Path) -> str:
     )
 
 
-def check_single_process() -> None:
-    """Several processes would give other results under the same key, and overwrite each other's files."""
-    count = os.environ.get("WORLD_SIZE", "1")
-    if count.isdigit() and int(count) > 1:
+def check_processes() -> None:
+    """Several processes that do not know of each other would overwrite each other's files."""
+    if started() > 1 and processes.current() is None:
         raise InputError(
-            f"a run is one process, and a launcher (torchrun, accelerate) started {count}; "
-            "start `niwaki run` by itself, it uses all cores"
+            f"a launcher (torchrun, accelerate) started {started()} processes, and only `niwaki run` shares its work among them; "
+            "start this command by itself, it uses all cores"
         )
 
 

@@ -8,12 +8,12 @@ from niwaki.core.signals import stopping
 from niwaki.meter.ledger import Ledger
 from niwaki.run.plan import Plan, PlannedStage, make_plan
 from niwaki.run.recipe_settings import Recipe
-from niwaki.run.runner import check_single_process, quiet_libraries, require_room, run_stage, stages_read
+from niwaki.run.runner import check_processes, quiet_libraries, require_room, run_stage, stages_read
 
 
 def run_stages(recipe: Recipe, folder: Path) -> Path:
     """The folder of the last stage's model, below `folder`."""
-    check_single_process()
+    check_processes()
     quiet_libraries()
     with locked(folder), stopping() as should_stop:
         plan = make_plan(recipe, folder.name)

@@ -33,8 +33,21 @@ def run(
 
     `data` replaces the recipe's rows by your own labelled ones: a file, a folder, a Hugging Face id, a DataFrame, a Dataset, a list of
     dicts, or texts with the labels `y`. The task is recognized by their columns, unless `task=…` is among the overrides. Without a
-    recipe, the recipe for your own rows is run, or without data the example. With `stages_only` it ends after the last stage: for helpers that share the stages of a run.
+    recipe, the recipe for your own rows is run, or without data the example. Processes that torchrun started train together.
+    With `stages_only` it ends after the last stage: for helpers that share the stages of a run.
     """
+    from niwaki.run import processes
+    from niwaki.run.launcher import started
+
+    if started() == 1:
+        return _run(recipe, out, overrides, data, y, stages_only)
+    with processes.joined() as group:
+        return Run(*group.follow()) if group.own else _run(recipe, out, overrides, data, y, stages_only)
+
+
+def _run(
+    recipe: str | Path, out: str | Path | None, overrides: Sequence[str], data: object, y: object, stages_only: bool
+) -> Run:
     from niwaki.run.runner import execute
 
     with rows_on_disk(data, y) as path:
