@@ -18,13 +18,13 @@ from niwaki.engines.runtimes.native import Native
 from niwaki.engines.runtimes.onnx import Onnx
 from niwaki.methods import METHODS
 from niwaki.methods._method import Method
+from niwaki.models.dropout import set_dropout
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.edits.layers import Layers
 from niwaki.models.edits.low_bit import LowBit
 from niwaki.models.forward import Batch, forward
 from niwaki.models.model import Model, load_folder
 from niwaki.models.skeleton import CONDITIONAL_GENERATION
-from niwaki.train.loop import set_dropout
 
 Check = Callable[[str, Path], str]
 OURS = "niwaki's own network"

@@ -3,8 +3,12 @@
 import importlib.util
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+import tiny
+from engines.kinds import saved
+from niwaki.engines.predictor import Predictor
 from run import small
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -34,7 +38,7 @@ def _quick(quick_disk):
 
 
 def test_every_example_is_tested():
-    assert sorted(path.stem for path in EXAMPLES.glob("*.py")) == ["own_data", "quickstart"]
+    assert sorted(path.stem for path in EXAMPLES.glob("*.py")) == ["own_data", "quickstart", "spark_udf"]
 
 
 def test_quickstart_runs_and_predicts(tmp_path, bert_folder, rows_csv, capsys):
@@ -53,3 +57,18 @@ def test_own_data_creates_files_only_in_its_folder(tmp_path, bert_folder, capsys
     assert "about" in output and ("praise" in output or "complaint" in output)
     assert (tmp_path / "own" / "run" / "report.html").is_file()
     assert [path.name for path in tmp_path.iterdir()] == ["own"]
+
+
+def test_the_function_of_the_spark_example_answers_batches_row_by_row(tmp_path):
+    """As Spark calls it: an iterator of series, with other indexes and missing texts. pyspark itself is not installed here."""
+    folder = saved(tiny.model("averaging", seed=2), tmp_path / "model")
+    batches = [
+        pd.Series(["a good film", None, "bad"], index=[7, 8, 9]),
+        pd.Series([""]),
+        pd.Series(["good", "a bad film"]),
+    ]
+    found = list(load("spark_udf").answers_of(str(folder))(iter(batches)))
+    assert [list(table.index) for table in found] == [[7, 8, 9], [0], [0, 1]]
+    assert [table["label"].isna().tolist() for table in found] == [[False, True, False], [True], [False, False]]
+    (alone,) = Predictor(folder, threads=1).predict(["bad"])
+    assert found[0].loc[9].tolist() == [alone.label, pytest.approx(alone.probability, abs=1e-6)]

@@ -42,6 +42,16 @@ def test_charges_are_summed_by_stage_what_month_and_run(ledger: Ledger) -> None:
     assert json.dumps(ledger.total()["all"].to_dict())
 
 
+def test_an_attempt_charges_what_other_processes_spent_on_it(ledger: Ledger) -> None:
+    with ledger.begin(stage="teacher", what="train") as attempt:
+        attempt.with_others = lambda own: own.beside(JOULE, same_machine=True)
+        attempt.beat(now=True)
+    (charge,) = ledger.lines()
+    beat = next(line for line in read_lines(ledger.path) if line["event"] == "beat")
+    for line in (charge, beat):
+        assert line["reading"]["cpu_seconds"] >= 0.5 and line["reading"]["seconds"] < 0.5
+
+
 def test_several_ledgers_are_summed_together(tmp_path: Path) -> None:
     for run in ("a", "b"):
         (tmp_path / run).mkdir()

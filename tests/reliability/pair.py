@@ -1,10 +1,11 @@
-"""Two processes that train one tiny model together, as torchrun starts them: the same variables, the same package below."""
+"""Processes that train one tiny model together, as torchrun starts them: the same variables, the same package below."""
 
 import hashlib
 import os
 import signal
 import socket
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,12 @@ import teaching
 import tiny
 from run import small
 
-STEPS = 9
+MOMENTS = (
+    "step",
+    "exchange",
+    "save",
+)  # after a step, before the gradients are exchanged, and in the middle of a checkpoint
+Kill = tuple[int, int, str]  # the process, its step counted from the start of the process, and the moment
 
 
 def free_port() -> int:
@@ -22,32 +28,28 @@ def free_port() -> int:
 
 
 def train(
-    folder: Path, kind: str, kill: tuple[int, int] = (-1, 0), stop: tuple[int, int] = (-1, 0), world: int = 2
+    folder: Path, kind: str, kill: Kill = (-1, 0, ""), stop: tuple[int, int] = (-1, 0), world: int = 2
 ) -> list[int]:
-    """Exit codes. `kill` and `stop` are (rank, step): the process that is killed, or that Ctrl-C reaches, and when."""
+    """Exit codes. `stop` says which process Ctrl-C reaches, and when. After a kill the others end by themselves."""
     port = free_port()
     processes = []
     for rank in range(world):
         process = small.forkserver().Process(target=_child, args=(rank, world, port, str(folder), kind, kill, stop))
         process.start()
         processes.append(process)
-    if kill[0] >= 0:  # the launcher ends the others when one is gone
-        processes[kill[0]].join()
-        for process in processes:
-            if process.is_alive():
-                os.kill(process.pid, signal.SIGKILL)
     for process in processes:
         process.join()
     return [process.exitcode for process in processes]
 
 
-def _child(
-    rank: int, world: int, port: int, folder: str, kind: str, kill: tuple[int, int], stop: tuple[int, int]
-) -> None:
+def _child(rank: int, world: int, port: int, folder: str, kind: str, kill: Kill, stop: tuple[int, int]) -> None:
     if world > 1:
         os.environ.update(
             RANK=str(rank), LOCAL_RANK=str(rank), WORLD_SIZE=str(world), MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port)
         )
+        from niwaki.train import distributed
+
+        distributed.join()
     written: list[str] = []
 
     def watch(event: str, args: tuple[Any, ...]) -> None:
@@ -61,29 +63,37 @@ def _child(
     main(rank, Path(folder), kind, kill, stop, written)
 
 
-def main(rank: int, folder: Path, kind: str, kill: tuple[int, int], stop: tuple[int, int], written: list[str]) -> None:
+def main(rank: int, folder: Path, kind: str, kill: Kill, stop: tuple[int, int], written: list[str]) -> None:
     """Trains to the end and writes, next to the folder, a hash of the weights and the files that this process wrote."""
     import torch
 
     from niwaki.core import log
+    from niwaki.train.distributed import ProcessLost
     from niwaki.train.loop import Interrupted, fit
 
     log.quiet()
     torch.set_num_threads(1)
     os.fsync = lambda handle: None
-    steps = iter(range(1, 1000))
+    done = 0
+
+    def die(moment: str) -> None:
+        if kill == (rank, done, moment):
+            os.kill(os.getpid(), signal.SIGKILL)
 
     def should_stop() -> bool:
-        step = next(steps)
-        if kill == (rank, step):
-            os.kill(os.getpid(), signal.SIGKILL)
-        return stop == (rank, step)
+        nonlocal done
+        done += 1
+        die("step")
+        return stop == (rank, done)
 
+    die_at_moments(die)
     job = make_job(folder, kind, should_stop)
     try:
         fit(job)
     except Interrupted:
         sys.exit(130)
+    except ProcessLost:
+        sys.exit(1)
     digest = hashlib.sha256()
     for value in job.model.network.state_dict().values():
         digest.update(value.numpy().tobytes())
@@ -95,6 +105,22 @@ def main(rank: int, folder: Path, kind: str, kill: tuple[int, int], stop: tuple[
     ]
     digest.update(b"".join(helpers))
     folder.with_name(f"{folder.name}-{rank}.txt").write_text("\n".join([digest.hexdigest(), *written]))
+
+
+def die_at_moments(die: Callable[[str], None]) -> None:
+    from niwaki.train import checkpoints, distributed
+
+    exchange, write = distributed.all_to_all, checkpoints.write_json
+
+    def dying_exchange(*arguments: Any) -> Any:
+        die("exchange")
+        return exchange(*arguments)
+
+    def dying_write(*arguments: Any) -> None:
+        die("save")
+        write(*arguments)
+
+    distributed.all_to_all, checkpoints.write_json = dying_exchange, dying_write
 
 
 def make_job(folder: Path, kind: str, should_stop: Any) -> Any:
@@ -125,7 +151,7 @@ def make_job(folder: Path, kind: str, should_stop: Any) -> Any:
     )
     context = Context(0, answering, whole, None, None, task.criterion.soft_loss, None)
     train, validation = (Collator(encode_split(model, task, part), model, cpu) for part in ("train", "validation"))
-    settings = TrainSettings(epochs=6, batch=8, lr=1e-3, dropout=0.2, save_seconds=0.001)
+    settings = TrainSettings(epochs=6, batch=8, lr=1e-3, dropout=0.2, save_seconds=0.001, micro_shards=4)
     return Job(
         "pair", model, methods, context, Supervised(task), train, validation, settings, "fp32", 7, folder, should_stop
     )

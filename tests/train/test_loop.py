@@ -16,8 +16,9 @@ from niwaki.methods._method import (
     Penalizes,
     Schedules,
 )
+from niwaki.models.dropout import set_dropout
 from niwaki.tasks._label_task import LabelScorer
-from niwaki.train.loop import Interrupted, fit, set_dropout
+from niwaki.train.loop import Interrupted, fit
 from train.jobs import job, same, weights
 
 pytestmark = pytest.mark.usefixtures("quick_disk")

@@ -28,13 +28,18 @@ class Request:
     skip_bad: bool
     force: bool
     json: bool
+    on: str = ""  # where a file is answered
 
 
 def answer(request: Request, open_model: OpenModel) -> None:
     """Checks the request, opens the model and answers."""
+    from niwaki.core.errors import UsageError
+
     if request.texts:
         _check_no_files(request)
     _check_input(request.source)
+    if request.on and request.out is None:
+        raise UsageError(f"{request.verb}: --on {request.on} answers files; give --in and --out")
     if request.out is not None:
         _to_file(request, request.out, open_model)
     else:
@@ -69,6 +74,7 @@ def _to_file(request: Request, out: Path, open_model: OpenModel) -> None:
         columns=request.columns,
         skip_bad=request.skip_bad,
         force=request.force,
+        on=request.on,
     )
     bad = f", {done['bad']} bad lines" if done["bad"] else ""
     print_result(done, request.json, f"{out}: {done['inputs']} answers{bad}")

@@ -27,6 +27,7 @@ def command(
     heads: str = typer.Option("", help="several heads at once, on one encoder: names with commas, or 'all'"),
     cache: Path = typer.Option(None, help="with --heads: folder in which encoder outputs are kept for later calls"),
     engine: Engine = "auto",
+    on: str = typer.Option("", help="'ray' computes on a Ray cluster: the one that RAY_ADDRESS names, or this machine"),
     quiet: Quiet = False,
     json: AnswersAsJson = False,
 ) -> None:
@@ -39,7 +40,7 @@ def command(
     from niwaki.core import log
 
     log.quiet(quiet)
-    request = Request("predict", texts, in_, out, column or [], skip_bad, force, json)
+    request = Request("predict", texts, in_, out, column or [], skip_bad, force, json, on)
     check_heads(head, heads, cache, engine)
 
     def open_model() -> "Predictor":

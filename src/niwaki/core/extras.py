@@ -34,6 +34,7 @@ EXTRAS = {
     "serve": ("fastapi", "uvicorn", "prometheus_client"),
     "gpu": ("pynvml",),
     "openvino": ("openvino",),
+    "ray": ("ray",),
 }
 
 

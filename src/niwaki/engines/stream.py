@@ -7,7 +7,7 @@ a batch depends on the inputs only, so a resumed run gives the same answers as a
 import contextlib
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,6 +25,7 @@ from niwaki.engines.input_lines import InputLines, display_name
 from niwaki.engines.partial_output import PartialOutput, check_output_path, open_output
 from niwaki.engines.predictor import Predictor
 
+Answers = list[Any]
 BATCH, BATCH_BYTES = 4096, 8 << 20  # inputs read at a time: enough to sort by length, little memory
 
 
@@ -76,7 +77,7 @@ def tokenize_rows(
         return tokenize_rows(predictor, marked, checked)
 
 
-def answered(predictor: Predictor, source: Iterator[Batch]) -> Iterator[tuple[Batch, list[Any]]]:
+def answered(predictor: Predictor, source: Iterator[Batch]) -> Generator[tuple[Batch, Answers]]:
     """Each batch with its answers; the next batch is read meanwhile."""
     pool = ThreadPoolExecutor(1, thread_name_prefix="niwaki-read")
     try:
@@ -86,6 +87,9 @@ def answered(predictor: Predictor, source: Iterator[Batch]) -> Iterator[tuple[Ba
             yield batch, predictor.answers(batch.inputs, batch.encoded)
     finally:
         pool.shutdown(wait=False)  # the reading thread may wait for a line until the input is closed
+
+
+Compute = Callable[[Predictor, Iterator[Batch]], Generator[tuple[Batch, Answers]]]
 
 
 def records(batch: Batch, answers: Sequence[Any]) -> Iterator[Json]:
@@ -106,8 +110,10 @@ def predict_file(
     columns: Sequence[str] = (),
     skip_bad: bool = False,
     force: bool = False,
+    compute: Compute = answered,
 ) -> Json:
-    """Answers every input of a file in a file of JSON lines. If it is killed, the same call resumes."""
+    """Answers every input of a file in a file of JSON lines. If it is killed, the same call resumes. `compute` gives each batch with its
+    answers, in order."""
     check_output_path(out, force, [source])
     settings = {
         "model": model_digest(predictor.folder),
@@ -128,7 +134,9 @@ def predict_file(
         if before:
             log.info(f"{out}: resuming after {before} inputs")
             skip_answered(lines, found, part, stop)
-        _fill(predictor, part, batches(predictor, lines, found, skip_bad), lines, stop)
+        computed = compute(predictor, batches(predictor, lines, found, skip_bad))
+        with contextlib.closing(computed):
+            _fill(computed, part, lines, stop)
         if not part.state.inputs:
             raise InputError(f"{display_name(source)}: has no inputs")
         part.finish()
@@ -137,12 +145,12 @@ def predict_file(
 
 
 def _fill(
-    predictor: Predictor, part: PartialOutput, source: Iterator[Batch], lines: InputLines, stop: Callable[[], bool]
+    computed: Iterator[tuple[Batch, Answers]], part: PartialOutput, lines: InputLines, stop: Callable[[], bool]
 ) -> None:
     began, first = time.monotonic(), part.state.inputs
     shown = log.progress("predict, kB read", lines.size // 1000, lines.bytes // 1000) if lines.size else _no_progress()
     with shown as update:
-        for batch, answers in answered(predictor, source):
+        for batch, answers in computed:
             lines_of_batch = json_lines(records(batch, answers))
             if stop() and not batch.whole:  # more lines may belong to the batch
                 part.add_incomplete(lines_of_batch)

@@ -14,7 +14,7 @@ import csv
 import io
 import time
 import uuid
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -130,7 +130,12 @@ class Attempt:
         self.ledger, self.line, self.window = ledger, line, window
         self.started = self.last_beat = time.perf_counter()
         self.closed = False
+        self.with_others: Callable[[Reading], Reading] = lambda own: own  # adds what other processes spent on it
         self.window.__enter__()
+
+    def peek(self) -> Reading:
+        """What was spent so far."""
+        return self.with_others(self.window.peek())
 
     def beat(self, *, now: bool = False) -> None:
         """Writes what was spent so far, if that is due: a kill loses a second or 5 % of the work, 30 s at the most."""
@@ -138,7 +143,7 @@ class Attempt:
         due = min(self.LAST_BEAT_SECONDS, max(self.FIRST_BEAT_SECONDS, self.PART * (clock - self.started)))
         if now or clock - self.last_beat >= due:
             self.last_beat = clock
-            reading = self.window.peek().to_dict()
+            reading = self.peek().to_dict()
             append_line(self.ledger.path, {"event": "beat", "id": self.line["id"], "time": _now(), "reading": reading})
 
     def end(self, status: str = "done", **extra: object) -> Reading:
@@ -146,9 +151,10 @@ class Attempt:
         if not self.closed:
             self.closed = True
             self.window.__exit__(None, None, None)
+            self.reading = self.with_others(self.window.reading)
             line = {**self.line, **extra, "event": "charge", "started": self.line["time"], "time": _now()}
-            append_line(self.ledger.path, {**line, "status": status, "reading": self.window.reading.to_dict()})
-        return self.window.reading
+            append_line(self.ledger.path, {**line, "status": status, "reading": self.reading.to_dict()})
+        return self.reading
 
     def __enter__(self) -> "Attempt":
         return self

@@ -38,6 +38,7 @@ class NeighbourSettings(Settings):
 
 class Neighbours(SentenceObjective):
     settings: ClassVar[type[Settings]] = NeighbourSettings
+    compares_rows: ClassVar[bool] = True
 
     def batches(self, features: Features, size: int, seed: int, epoch: int) -> list[np.ndarray]:
         assert isinstance(self.chosen, NeighbourSettings)

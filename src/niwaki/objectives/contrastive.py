@@ -34,6 +34,7 @@ class Contrastive(Objective):
     settings: ClassVar[type[Settings]] = ContrastiveSettings
     activations: ClassVar[frozenset[str]] = frozenset({POOLED})
     trains_head: ClassVar[bool] = False
+    compares_rows: ClassVar[bool] = True
     version: ClassVar[int] = 3
 
     def batches(self, features: Features, size: int, seed: int, epoch: int) -> list[np.ndarray]:

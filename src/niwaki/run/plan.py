@@ -253,9 +253,10 @@ def _stages_read(methods: list[Method]) -> list[str]:
 
 def stage_key(spec: Stage, methods: list[Method], precision: str, inputs: list[object]) -> str:
     """A hash of everything that decides the result, and of nothing else, such as how often to save."""
-    train = (
-        spec.train.model_dump(exclude={"auto", "save_seconds", "precision", "unlabelled_path"}) if spec.train else None
-    )
+    train = None
+    if spec.train:
+        whole = {"micro_shards"} if spec.train.micro_shards == 1 else set()  # keys from before the setting stay valid
+        train = spec.train.model_dump(exclude={"auto", "save_seconds", "precision", "unlabelled_path"} | whole)
     texts = (
         unlabelled.digest(Path(spec.train.unlabelled_path).expanduser())
         if spec.train and spec.train.unlabelled_path

@@ -1,7 +1,6 @@
 """Runs a recipe: makes the missing stages, runs baselines, comparisons and the speed race, and writes the report."""
 
 import math
-import os
 import shutil
 import time
 from collections.abc import Callable, Sequence
@@ -28,8 +27,11 @@ from niwaki.core.run_folder import RECIPE, REPORT, fault_in_measurement, fault_i
 from niwaki.core.shards import stored_bytes
 from niwaki.core.signals import stopping
 from niwaki.meter.ledger import Ledger
+from niwaki.methods._method import ReadsStages, methods_with
+from niwaki.run import processes
 from niwaki.run.comparisons import comparisons
 from niwaki.run.estimate import cache_bytes
+from niwaki.run.launcher import check_stages, started
 from niwaki.run.plan import Plan, PlannedStage, make_plan, model_digest, versions
 from niwaki.run.recipe import to_toml
 from niwaki.run.recipe_settings import Recipe
@@ -47,13 +49,14 @@ ON_DISK, IN_MEMORY = (
     8,
     5,
 )  # multiples of the weights while training: two checkpoints; weights, gradients, two moments, best weights
+WAIT_SECONDS = 0.5  # between looks at stages that other runs make
 Stop = Callable[[], bool]
 
 
-def execute(recipe: Recipe, name: str, folder: Path, deadline: float = math.inf) -> Json:
-    """Fills `folder` and returns the content of its report.json. At the deadline, a value of time.monotonic(), the work is saved and
-    Interrupted is raised."""
-    check_single_process()
+def execute(recipe: Recipe, name: str, folder: Path, deadline: float = math.inf, stages_only: bool = False) -> Json:
+    """Fills `folder` and returns the content of its report.json; with `stages_only`, {} after the last stage. At the deadline, a value of
+    time.monotonic(), the work is saved and Interrupted is raised."""
+    check_processes()
     require_writable(folder)
     quiet_libraries()
     with locked(folder), stopping() as requested:
@@ -62,6 +65,7 @@ def execute(recipe: Recipe, name: str, folder: Path, deadline: float = math.inf)
             return requested() or time.monotonic() > deadline
 
         plan = make_plan(recipe, name)
+        check_stages(plan)
         require_room(plan, folder)
         if any(stage.spec.teachers for stage in plan.stages):
             check_cache_folder(cache_folder(recipe.cache, folder))
@@ -72,11 +76,13 @@ def execute(recipe: Recipe, name: str, folder: Path, deadline: float = math.inf)
         write_text(folder / RECIPE, to_toml(recipe))
         needs = inputs(plan)
         write_plan(plan, needs, folder)
+        if group := processes.current():
+            group.announce_plan(plan, folder)
         ledger = Ledger(folder / "ledger.jsonl")
-        for seeded in (plan, *plan.repeats):
-            for stage in seeded.stages:
-                run_stage(seeded, stage, folder, ledger, should_stop)
+        make_stages(plan, folder, ledger, should_stop)
         stop_if_requested(should_stop)
+        if stages_only:
+            return {}
         if recipe.baselines:
             once(folder / "baseline.json", needs, lambda: run_baseline(plan, folder, ledger), ["baseline.npy"])
             stop_if_requested(should_stop)
@@ -131,8 +137,10 @@ def uncounted(ledger: Ledger, names: list[str]) -> list[str]:
     return [name for name in names if name not in charged]
 
 
-def run_stage(plan: Plan, stage: PlannedStage, folder: Path, ledger: Ledger, should_stop: Stop) -> None:
-    """Makes the stage, unless this run or the stage store has a sound copy of it."""
+def run_stage(
+    plan: Plan, stage: PlannedStage, folder: Path, ledger: Ledger, should_stop: Stop, wait: bool = True
+) -> bool:
+    """Makes the stage, unless this run or the stage store has a sound copy of it. False if another run makes it, and `wait` is not set."""
     stop_if_requested(should_stop)
     target, store = folder / stage.folder, store_of(plan.recipe, folder)
     if target.exists():
@@ -141,21 +149,56 @@ def run_stage(plan: Plan, stage: PlannedStage, folder: Path, ledger: Ledger, sho
             info(f"{stage.name}: there already{other_versions(target)}")
             shutil.rmtree(folder / stage.work_folder, ignore_errors=True)  # left by a kill after the commit
             store.offer(stage.key, target)
-            return
+            return True
         info(f"{fault}; the stage is made again")
         shutil.rmtree(target)
-    with store.reserved(stage.key, stage.name, should_stop):
+    with store.reserved(stage.key, stage.name, should_stop, wait) as held:
+        if not held:
+            return False
         if stage.key in store:
             with ledger.begin(stage=stage.name, key=stage.key, what="reuse", window=plan.recipe.meter.window()):
                 reused = store.take(stage.key, stage.name, target)
             if reused:
                 shutil.rmtree(folder / stage.work_folder, ignore_errors=True)
                 info(f"{stage.name}: taken from another run{other_versions(target)}")
-                return
+                return True
         what = "train" if stage.spec.train else "make"
-        with ledger.begin(stage=stage.name, key=stage.key, what=what, window=plan.recipe.meter.window()) as attempt:
+        count = {"processes": started()} if started() > 1 else {}
+        window = plan.recipe.meter.window()
+        with ledger.begin(stage=stage.name, key=stage.key, what=what, window=window, **count) as attempt:
+            if group := processes.current():
+                attempt.with_others = group.with_others
             make_stage(StageJob(plan, stage, folder, attempt, should_stop))
         store.add(stage.key, target)
+    return True
+
+
+def make_stages(plan: Plan, folder: Path, ledger: Ledger, should_stop: Stop) -> None:
+    """All stages with all seeds. Runs that share a stage store divide the work: each takes the first stage whose inputs it has and that
+    no other run is making. The lock of a stage ends with its process, so another run makes what a killed one left."""
+    pending = [(seeded, stage) for seeded in (plan, *plan.repeats) for stage in seeded.stages]
+    waits = False
+    while pending:
+        missing = {(seeded.recipe.seed, stage.spec.name) for seeded, stage in pending}
+        for place, (seeded, stage) in enumerate(pending):
+            inputs = {(seeded.recipe.seed, name) for name in stages_read(stage)}
+            if not inputs & missing and run_stage(seeded, stage, folder, ledger, should_stop, wait=False):
+                del pending[place]
+                break
+        else:
+            if not waits:
+                info(
+                    f"{len(pending)} stages are left, and other runs make those that can be made now; waiting for them"
+                )
+            waits = True
+            stop_if_requested(should_stop)
+            time.sleep(WAIT_SECONDS)
+
+
+def stages_read(stage: PlannedStage) -> set[str]:
+    """The stages whose models a stage needs: parent, teachers, and those that methods read."""
+    read = [name for method in methods_with(stage.methods, ReadsStages) for name in method.stages]
+    return {name for name in (stage.parent or "", *stage.spec.teachers, *read) if name}
 
 
 def other_versions(stage: Path) -> str:
@@ -167,13 +210,12 @@ def other_versions(stage: Path) -> str:
     )
 
 
-def check_single_process() -> None:
-    """Several processes would give other results under the same key, and overwrite each other's files."""
-    count = os.environ.get("WORLD_SIZE", "1")
-    if count.isdigit() and int(count) > 1:
+def check_processes() -> None:
+    """Several processes that do not know of each other would overwrite each other's files."""
+    if started() > 1 and processes.current() is None:
         raise InputError(
-            f"a run is one process, and a launcher (torchrun, accelerate) started {count}; "
-            "start `niwaki run` by itself, it uses all cores"
+            f"a launcher (torchrun, accelerate) started {started()} processes, and only `niwaki run` shares its work among them; "
+            "start this command by itself, it uses all cores"
         )
 
 

@@ -5,10 +5,12 @@ best of    start    methods     teacher   one loop  methods    save,       quali
 settings   model    reshape     outputs             bake       export      size, parity
 """
 
+import contextlib
 import shutil
 
 from niwaki.core.files import commit_folder
 from niwaki.models.model import Model
+from niwaki.run import processes
 from niwaki.run.steps.choose import choose
 from niwaki.run.steps.job import StageJob
 from niwaki.run.steps.load import load_start_model, require_disk_space
@@ -32,7 +34,13 @@ def make_stage(job: StageJob) -> None:
 
 
 def train_model(job: StageJob) -> tuple[Model, TrainerState | None]:
-    """The model before the methods finish it."""
+    """The model before the methods finish it. Other processes of the run take part."""
+    group = processes.current()
+    with group.training(job) if group and group.own == 0 and job.stage.spec.train else contextlib.nullcontext():
+        return _trained(job)
+
+
+def _trained(job: StageJob) -> tuple[Model, TrainerState | None]:
     model = load_start_model(job)
     require_disk_space(job, model)
     data, teachers = TrainingData(job), load_teachers(job)

@@ -47,11 +47,11 @@ class StageStore:
         return self.folder is not None and (self.folder / key).is_dir()
 
     @contextlib.contextmanager
-    def reserved(self, key: str, stage: str, should_stop: Callable[[], bool]) -> Iterator[None]:
-        """Waits while another run makes the same stage, then keeps others waiting."""
+    def reserved(self, key: str, stage: str, should_stop: Callable[[], bool], wait: bool = True) -> Iterator[bool]:
+        """Keeps other runs from making the same stage. Where another one makes it: waits, or gives False."""
         waits = 0
 
-        def wait() -> None:
+        def poll() -> None:
             nonlocal waits
             if should_stop():
                 raise Interrupted
@@ -60,8 +60,8 @@ class StageStore:
             waits += 1
             time.sleep(POLL_SECONDS)
 
-        with self._locked(key, wait):
-            yield
+        with self._locked(key, poll if wait else None) as held:
+            yield held
 
     def take(self, key: str, stage: str, target: Path) -> bool:
         """Links the stage into a run as `target`. False where the store does not have it, or only a damaged copy."""

@@ -6,15 +6,14 @@ from niwaki.core.lock import locked
 from niwaki.core.model_integrity import MODEL
 from niwaki.core.signals import stopping
 from niwaki.meter.ledger import Ledger
-from niwaki.methods._method import ReadsStages, methods_with
 from niwaki.run.plan import Plan, PlannedStage, make_plan
 from niwaki.run.recipe_settings import Recipe
-from niwaki.run.runner import check_single_process, quiet_libraries, require_room, run_stage
+from niwaki.run.runner import check_processes, quiet_libraries, require_room, run_stage, stages_read
 
 
 def run_stages(recipe: Recipe, folder: Path) -> Path:
     """The folder of the last stage's model, below `folder`."""
-    check_single_process()
+    check_processes()
     quiet_libraries()
     with locked(folder), stopping() as should_stop:
         plan = make_plan(recipe, folder.name)
@@ -30,6 +29,5 @@ def needed_stages(plan: Plan) -> list[PlannedStage]:
     needed = {plan.stages[-1].name}
     for stage in reversed(plan.stages):
         if stage.name in needed:
-            read = [name for method in methods_with(stage.methods, ReadsStages) for name in method.stages]
-            needed.update([stage.parent or "", *stage.spec.teachers, *read])
+            needed |= stages_read(stage)
     return [stage for stage in plan.stages if stage.name in needed]

@@ -27,22 +27,36 @@ def run(
     overrides: Sequence[str] = (),
     data: object = "",
     y: object = None,
+    stages_only: bool = False,
 ) -> Run:
     """Runs a recipe (the name of a shipped one, or a .toml file) and returns the result. Finished stages are reused.
 
     `data` replaces the recipe's rows by your own labelled ones: a file, a folder, a Hugging Face id, a DataFrame, a Dataset, a list of
     dicts, or texts with the labels `y`. The task is recognized by their columns, unless `task=…` is among the overrides. Without a
-    recipe, the recipe for your own rows is run, or without data the example.
+    recipe, the recipe for your own rows is run, or without data the example. Processes that torchrun started train together.
+    With `stages_only` it ends after the last stage: for helpers that share the stages of a run.
     """
+    from niwaki.run import processes
+    from niwaki.run.launcher import started
+
+    if started() == 1:
+        return _run(recipe, out, overrides, data, y, stages_only)
+    with processes.joined() as group:
+        return Run(*group.follow()) if group.own else _run(recipe, out, overrides, data, y, stages_only)
+
+
+def _run(
+    recipe: str | Path, out: str | Path | None, overrides: Sequence[str], data: object, y: object, stages_only: bool
+) -> Run:
     from niwaki.run.runner import execute
 
     with rows_on_disk(data, y) as path:
         found, name = read_recipe(recipe, overrides, path)
         folder = Path(out) if out else RUNS / name
         if not in_memory(data):
-            return Run(folder, execute(found, name, folder))
+            return Run(folder, execute(found, name, folder, stages_only=stages_only))
         with with_own_rows(found, Path(path), folder) as own:
-            return Run(folder, execute(own, name, folder))
+            return Run(folder, execute(own, name, folder, stages_only=stages_only))
 
 
 def check(

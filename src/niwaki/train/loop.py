@@ -1,24 +1,23 @@
 """The one training loop.
 
-    for each step     seed everything from (seed, step)
-                      forward ── objective.loss ── method.loss ── method.loss … + method.penalty … ── backward, clip, optimizer
+    for each step     for each micro-shard of its rows     seed everything from (seed, step, micro-shard)
+                                                           forward ── objective.loss ── method.loss … + method.penalty … ── backward
+                      add the gradients, clip, optimizer
                       method.after_step(progress)
                       now and then: validate, keep the best; save the state
 
 Nothing random is carried from step to step and the rows of a step are computed from (seed, epoch, step), so a run that
-was killed and resumed ends with the same bits as one that was not.
+was killed and resumed ends with the same bits as one that was not. Several processes run this loop together (`train/distributed.py`).
 """
 
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
-from accelerate import Accelerator
-from torch import nn
+from torch import Tensor, nn
 
 from niwaki.core.errors import NiwakiError
 from niwaki.core.files import append_line, line, write_text
@@ -36,14 +35,16 @@ from niwaki.methods._method import (
     methods_with,
 )
 from niwaki.models.anatomy import reads_one_vector
-from niwaki.models.forward import Batch, forward
+from niwaki.models.dropout import set_dropout
+from niwaki.models.forward import forward
 from niwaki.models.model import Model
 from niwaki.objectives._objective import CountsRows, Objective
+from niwaki.train import distributed
 from niwaki.train.checkpoints import Checkpoints, TrainerState
 from niwaki.train.clipping import clip_in
 from niwaki.train.collator import Collator
-from niwaki.train.distributed import any_process, average_gradients, broadcast, from_main_process
 from niwaki.train.learning_rates import lr_factor, lr_scales
+from niwaki.train.micro_shards import MicroShards
 from niwaki.train.optimizer import layer_matrices, make_optimizer
 from niwaki.train.precision import autocast
 from niwaki.train.row_gradients import RowGradients
@@ -88,7 +89,7 @@ def fit(job: Job) -> TrainerState:
 class _Fit:
     def __init__(self, job: Job) -> None:
         self.job = job
-        self.accelerator = Accelerator(cpu=not torch.cuda.is_available())
+        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self.network = job.model.network
         if isinstance(job.objective, CountsRows):
             job.objective.count(job.train.features)
@@ -101,19 +102,16 @@ class _Fit:
             helpers["objective"] = job.objective.helpers
         self.modules = nn.ModuleDict({"network": self.network, "helpers": nn.ModuleDict(helpers)})
         set_dropout(self.modules, job.settings.dropout)
-        self.modules.to(self.accelerator.device)
+        self.modules.to(self.device)
         self.result = self.modules if job.objective.keeps_helpers else self.network
         matrices = layer_matrices(job.model.anatomy)
         dtype = torch.bfloat16 if job.precision == "bf16" else torch.float32
-        optimizer = make_optimizer(self.modules, job.settings, lr_scales(job.methods, job.model), matrices, dtype)
-        self.is_main = self.accelerator.is_main_process
-        with self.accelerator.main_process_first():  # it removes leftovers of a crash first
-            self.checkpoints = Checkpoints(job.folder, self.is_main)
-            self.state, self.best = self.checkpoints.load(self.modules, optimizer)
+        self.optimizer = make_optimizer(self.modules, job.settings, lr_scales(job.methods, job.model), matrices, dtype)
+        self.is_main = distributed.is_main()
+        self.checkpoints, self.state, self.best = self._start()
         self.state.trained_parameters, self.state.all_parameters = trained_and_all(job.model)
-        broadcast(self.modules.state_dict().values())
-        self.optimizer = self.accelerator.prepare(optimizer)
         self.rows = RowGradients(self.network)
+        self.shards = MicroShards(job.settings.micro_shards, self.modules.parameters(), self._backward)
         self.student_activations = job.objective.activations.union(
             *(method.requires.activations for method in job.methods)
         )
@@ -132,7 +130,7 @@ class _Fit:
             write_text(self.log, "".join(line(record) + "\n" for record in self.state.history))
         if not self.state.history and self.state.trained_parameters < self.state.all_parameters:
             self._record(share_record(self.state))
-        saved_at = time.monotonic()
+        self.saved_at = time.monotonic()
         with self.rows, progress(job.name, self.total, self.state.step) as update:
             while True:
                 if self._owes_validation():
@@ -146,48 +144,34 @@ class _Fit:
                     f"loss {loss:.3f}" + (f", best {self.state.best_score:.4f}" if self.state.best_score else ""),
                 )
                 # before validation, which may take long; a resumed run does a validation that is still due
-                stop = any_process(job.should_stop(), self.accelerator.device)
-                if stop or time.monotonic() - saved_at > job.settings.save_seconds:
-                    self._save()
-                    saved_at = time.monotonic()
-                if stop:
-                    self.accelerator.wait_for_everyone()  # wait for the save, because the first process to exit ends the others
-                    raise Interrupted
+                self._save_if_due()
+        distributed.require_same(self.modules, f"stage '{job.name}': after step {self.state.step}")
         self._take_best()
+        distributed.broadcast(self.modules.state_dict().values())
         return self.state
 
-    def _epoch(self, epoch: int) -> list[np.ndarray]:
-        """The batches of this process in an epoch. All processes take the same number of steps."""
-        job = self.job
-        batches = job.objective.batches(job.train.features, job.settings.batch, job.seed, epoch)
-        world, rank = self.accelerator.num_processes, self.accelerator.process_index
-        whole = max(world, len(batches) // world * world)
-        return [batches[number % len(batches)] for number in range(rank, whole, world)]
+    def _start(self) -> tuple[Checkpoints, TrainerState, dict[str, Tensor]]:
+        """All processes start with the bits of the first one, or of the newest checkpoint."""
+        if self.is_main:
+            checkpoints = Checkpoints(self.job.folder)  # it removes leftovers of a crash before others look
+        distributed.wait_for_all()
+        if not self.is_main:
+            checkpoints = Checkpoints(self.job.folder, is_main=False)
+        found = checkpoints.load(self.modules, self.optimizer)
+        distributed.require_same(self.modules, f"stage '{self.job.name}': before training", values=False)
+        distributed.broadcast(self.modules.state_dict().values())
+        return checkpoints, *found
 
-    def _batch(self, step: int) -> Batch:
-        return self.short.apply(self.job.train.batch(self.steps.rows(step)), step / self.total)
+    def _epoch(self, epoch: int) -> list[np.ndarray]:
+        return self.job.objective.batches(self.job.train.features, self.job.settings.batch, self.job.seed, epoch)
 
     def _step(self) -> float:
         job, step = self.job, self.state.step
-        place = "step", step, self.accelerator.process_index
-        seed_torch(derive(job.seed, *place))
-        self.modules.train()
-        with autocast(job.precision, self.accelerator.device):
-            batch = job.objective.batch(self._batch(step), generator_of(job.seed, *place))
-            outputs = forward(job.model.anatomy, batch, self.student_activations)
-            loss = job.objective.loss(outputs, batch)
-            for method in methods_with(job.methods, ContributesLoss):
-                loss = method.loss(job.model, batch, outputs, loss, job.context)
-            penalties = (method.penalty(job.model, outputs) for method in methods_with(job.methods, Penalizes))
-            loss = sum((penalty for penalty in penalties if penalty is not None), loss)
-        value = float(loss.detach())
+        value = self.shards.gradients(self.steps.rows(step))
         if not np.isfinite(value):
             fix = f"lower train.lr (now {job.settings.lr:g}) or set precision = 'fp32'"
             raise NiwakiError(f"stage '{job.name}': the loss is {value} at step {step}; {fix}")
-        self.accelerator.backward(loss)
-        self.rows.gather()
-        average_gradients(self.modules.parameters())
-        clip_in(self.optimizer.optimizer, self.modules.parameters(), job.settings.clip)
+        clip_in(self.optimizer, self.modules.parameters(), job.settings.clip)
         rate = job.settings.lr * schedule(step, self.total, job.settings.warmup, job.settings.schedule)
         for group in self.optimizer.param_groups:
             group["lr"] = rate * lr_factor(group["lr_scales"], step / self.total)
@@ -208,6 +192,26 @@ class _Fit:
             )
         return value
 
+    def _backward(self, rows: np.ndarray, shard: int, share: float) -> float:
+        """Adds the gradients of some rows of this step, whose loss counts as `share` of all, and returns that part of the loss."""
+        job, step = self.job, self.state.step
+        place = "step", step, shard
+        seed_torch(derive(job.seed, *place))
+        self.modules.train()
+        with autocast(job.precision, self.device):
+            batch = self.short.apply(job.train.batch(rows), step / self.total)
+            batch = job.objective.batch(batch, generator_of(job.seed, *place))
+            outputs = forward(job.model.anatomy, batch, self.student_activations)
+            loss = job.objective.loss(outputs, batch)
+            for method in methods_with(job.methods, ContributesLoss):
+                loss = method.loss(job.model, batch, outputs, loss, job.context)
+            penalties = (method.penalty(job.model, outputs) for method in methods_with(job.methods, Penalizes))
+            loss = sum((penalty for penalty in penalties if penalty is not None), loss)
+        loss = loss if share == 1.0 else loss * share
+        loss.backward()
+        self.rows.gather()
+        return float(loss.detach())
+
     def _due(self) -> bool:
         """After every 1/validations of an epoch, counted from the end so that the last step is always validated."""
         left = self.total - self.state.step
@@ -223,7 +227,7 @@ class _Fit:
     def _validate(self) -> None:
         job, state = self.job, self.state
         validation = ModelValidation(job.model, job.validation, job.precision, job.seed)
-        score = from_main_process(job.objective.score(validation), self.accelerator.device)
+        score = distributed.from_main_process(lambda: job.objective.score(validation), self.device)
         epoch = round(self.steps.epoch(state.step), 3)
         self._record({"kind": "validation", "step": state.step, "epoch": epoch, "score": score})
         too_early = (
@@ -232,7 +236,7 @@ class _Fit:
         higher = state.best_score is None or score > state.best_score
         if too_early or (higher and self._beats_start(validation)):
             state.best_score, state.best_step, state.validations_without_gain = score, state.step, 0
-            if job.settings.keep == "best":
+            if job.settings.keep == "best" and self.is_main:
                 self.best = {name: value.detach().cpu().clone() for name, value in self.result.state_dict().items()}
         elif not higher:
             state.validations_without_gain += 1
@@ -240,26 +244,39 @@ class _Fit:
 
     def _beats_start(self, validation: ModelValidation) -> bool:
         """Whether these weights are better than those from before the first step by more than chance, where a method asks for it."""
-        state = self.state
         if self.max_chance is None or self.max_chance >= 1:
             return True
-        errors = self.job.objective.errors(validation)
+        return distributed.from_main_process(lambda: self._chance(validation), self.device) < self.max_chance
+
+    def _chance(self, validation: ModelValidation) -> float:
+        state, errors = self.state, self.job.objective.errors(validation)
         if errors is None:
-            return True
+            return 0.0
         if state.step == 0:
             state.start_errors = errors.tolist()
-            return True
-        chance = from_main_process(chance_of(np.asarray(state.start_errors), errors), self.accelerator.device)
-        return chance < self.max_chance
+            return 0.0
+        return chance_of(np.asarray(state.start_errors), errors)
 
     def _record(self, record: dict) -> None:
         self.state.history.append(record)
         if self.is_main:
             append_line(self.log, record)
 
+    def _save_if_due(self) -> None:
+        """Saves now and then, and before a stop that any process was asked for."""
+        overdue = self.is_main and time.monotonic() - self.saved_at > self.job.settings.save_seconds
+        stop, due = distributed.any_process([self.job.should_stop(), overdue], self.device)
+        if stop or due:
+            self._save()
+            self.saved_at = time.monotonic()
+        if stop:
+            distributed.wait_for_all()  # for the save: the first process to exit ends the others
+            raise Interrupted
+
     def _save(self) -> None:
+        distributed.require_same(self.modules, f"stage '{self.job.name}': after step {self.state.step}")
         if self.is_main:
-            self.checkpoints.save(self.state, self.modules, self.optimizer.optimizer, self.best)
+            self.checkpoints.save(self.state, self.modules, self.optimizer, self.best)
 
     def _take_best(self) -> None:
         state = self.state
@@ -281,15 +298,3 @@ def min_progress_of(methods: Sequence[Method], labelled: bool = True) -> float:
     if not answers_trained(methods, labelled):
         return 1.0
     return max((method.min_progress for method in methods_with(methods, Schedules)), default=0.0)
-
-
-def set_dropout(network: nn.Module, rate: float | None) -> None:
-    if rate is not None:
-        module: Any
-        for module in network.modules():
-            if isinstance(module, nn.Dropout):
-                module.p = rate
-            elif isinstance(
-                getattr(module, "dropout", None), float
-            ):  # a plain number that is passed to a function, as in BART
-                module.dropout = rate

@@ -28,6 +28,13 @@ class TrainSettings(AutoSettings):
         0, "tokens to which sequences of plain texts are cut at first; 0 cuts none", ge=0, le=100_000
     )
     short_share: float = setting(0.9, "share of the steps in which `short_tokens` holds", gt=0, lt=1)
+    micro_shards: int = setting(
+        1,
+        "into how many micro-shards a batch is cut, whose gradients are added in a fixed order: up to as many processes can train together "
+        "(torchrun), with the same result for any number of them",
+        ge=1,
+        le=4096,
+    )
     weight_decay: float = setting(0.01, "weight decay of all matrices, not of norms and biases", ge=0)
     clip: float = setting(1.0, "maximum gradient norm", gt=0)
     dropout: float | None = setting(None, "share of activations dropped; none keeps the model's own value", ge=0, lt=1)

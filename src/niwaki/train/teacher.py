@@ -6,7 +6,6 @@ from functools import partial
 
 import numpy as np
 import torch
-from accelerate import PartialState
 from torch import Tensor
 
 from niwaki.answers._answer_type import EncodedInputs
@@ -14,6 +13,7 @@ from niwaki.core.log import progress
 from niwaki.models.activations import LOGITS, shaped
 from niwaki.models.forward import Batch, Outputs, forward
 from niwaki.models.model import Model
+from niwaki.train import distributed
 from niwaki.train.collator import Collator
 from niwaki.train.infer import logits_of
 from niwaki.train.precision import autocast
@@ -104,7 +104,7 @@ class CacheLayout:
 
 
 class CachedTeacherFunction:
-    """Reads outputs from the cache. The constructor computes the missing ones."""
+    """Reads outputs from the cache. The constructor computes the missing ones: several processes take turns, block by block."""
 
     def __init__(
         self,
@@ -115,17 +115,20 @@ class CachedTeacherFunction:
         tick: Callable[[], None],
     ) -> None:
         self.layout = layout
-        self.parts: list[dict[str, np.ndarray]] = []
-        with (
-            PartialState(
-                cpu=not torch.cuda.is_available()
-            ).main_process_first(),  # other processes then find it in the cache
-            progress(label, len(layout.lengths)) as update,
-        ):
-            for number, block in enumerate(layout.blocks):
+        world, own = distributed.processes(), distributed.number()
+        found: dict[int, dict[str, np.ndarray]] = {}
+        with progress(label, len(layout.lengths)) as update:
+            for first in range(0, len(layout.blocks), world):
                 tick()
-                self.parts.append(self._block(cache, number, teacher_function))
-                update(block.stop, "texts read")
+                together = range(first, min(first + world, len(layout.blocks)))
+                if first + own in together:
+                    found[first + own] = self._block(cache, first + own, teacher_function)
+                distributed.wait_for_all()  # the blocks of the others are in the cache now
+                found |= {
+                    block: self._block(cache, block, teacher_function) for block in together if block not in found
+                }
+                update(layout.blocks[together[-1]].stop, "texts read")
+        self.parts = [found[number] for number in range(len(layout.blocks))]
 
     def _block(self, cache: TeacherCache, block: int, teacher_function: TeacherFunction) -> dict[str, np.ndarray]:
         keys, starts = self.layout.keys[block], self.layout.starts[block]

@@ -10,8 +10,8 @@ from calibrated import CONTEXT
 from niwaki.methods.adapt._consistency import symmetric_divergence
 from niwaki.methods.adapt.rdrop import RDrop
 from niwaki.models.criteria import CrossEntropy
+from niwaki.models.dropout import set_dropout
 from niwaki.models.forward import forward
-from niwaki.train.loop import set_dropout
 
 CONTEXT = replace(
     CONTEXT,

@@ -11,9 +11,9 @@ from niwaki.core.errors import InputError
 from niwaki.methods.adapt._consistency import symmetric_divergence
 from niwaki.methods.adapt.smart import Smart, ascend
 from niwaki.models.criteria import CrossEntropy
+from niwaki.models.dropout import set_dropout
 from niwaki.models.forward import forward, from_embedded
 from niwaki.models.layout import Packed
-from niwaki.train.loop import set_dropout
 from seq2seq import seq2seq_model
 
 CONTEXT = replace(CONTEXT, soft_loss=CrossEntropy().soft_loss)

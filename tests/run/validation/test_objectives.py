@@ -45,6 +45,31 @@ def test_the_version_of_an_objective_is_part_of_the_stage_key(values, monkeypatc
     assert key_of(values) != before
 
 
+def test_micro_shards_are_part_of_the_key_unless_there_is_only_one(values):
+    before = key_of(values)
+    values["stages"][0]["train"]["micro_shards"] = 1
+    assert key_of(values) == before
+    values["stages"][0]["train"]["micro_shards"] = 2
+    assert key_of(values) != before
+
+
+@pytest.mark.parametrize(
+    ("train", "message"),
+    [
+        (
+            {"micro_shards": 9, "batch": 8},
+            "train.micro_shards: a batch of 8 rows cannot be cut into 9 parts; take at most 8",
+        ),
+        ({"micro_shards": 2, "objective": "contrastive"}, "objective 'contrastive' compares the rows of a batch"),
+    ],
+)
+def test_micro_shards_that_would_give_another_loss_are_rejected(values, train, message):
+    values["stages"][0] |= {"train": train, "methods": [{"use": "linear_head"}]}
+    with pytest.raises(InputError) as caught:
+        make_plan(parse(values), "x")
+    assert any(message in fault for fault in caught.value.faults), caught.value.faults
+
+
 def test_an_objective_with_another_head_is_rejected(values, monkeypatch):
     head = property(lambda self: replace(self.task.head, labels=["mask"] * 9))
     monkeypatch.setattr(Supervised, "head", head)

@@ -4,6 +4,7 @@ from niwaki.core.files import require_space
 from niwaki.core.log import info
 from niwaki.run.steps.job import StageJob
 from niwaki.run.unlabelled_texts import cache_folder
+from niwaki.train import distributed
 from niwaki.train.teacher import CachedTeacherFunction, CacheLayout, TeacherFunction
 from niwaki.train.teacher_cache import TeacherCache
 
@@ -13,7 +14,10 @@ def with_cache(job: StageJob, layout: CacheLayout, teacher_function: TeacherFunc
     settings, label = job.plan.recipe.cache, f"{job.name}: teacher"
     folder, required_bytes = cache_folder(settings, job.run_folder), sum(layout.bytes.values())
     cache = TeacherCache(folder, max(int(settings.gigabytes * 1e9), required_bytes if always else 0))
-    if not cache.make_room(layout.bytes) and not always:
+    fits = distributed.from_main_process(
+        lambda: float(cache.make_room(layout.bytes)), job.device
+    )  # all must do the same
+    if not fits and not always:
         info(
             f"{label}: its outputs for {len(layout.lengths)} texts would take {required_bytes / 1e9:.1f} GB (cache.gigabytes is "
             f"{settings.gigabytes:g}), so they are computed at every step; the weights will be the same"

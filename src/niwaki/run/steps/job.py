@@ -14,6 +14,7 @@ from niwaki.core.seeds import derive
 from niwaki.meter.ledger import Attempt
 from niwaki.objectives._objective import Objective
 from niwaki.run.plan import Plan, PlannedStage
+from niwaki.run.processes import Beat
 from niwaki.tasks._task import Task
 from niwaki.train.loop import Interrupted
 
@@ -27,7 +28,7 @@ class StageJob:
     plan: Plan
     stage: PlannedStage
     run_folder: Path
-    attempt: Attempt
+    attempt: Attempt | Beat
     should_stop: Callable[[], bool]
     fold: np.ndarray | None = None  # numbers of the training rows to use; None: all
 

@@ -45,7 +45,7 @@ def measure(job: StageJob, model: Model, folder: Path, state: TrainerState | Non
         **({"choice": choice} if choice else {}),
         "engine": predictor.engine,
         "parity": parity(predictor, _test_rows(job.task, predictor, PARITY_ROWS)),
-        "spent": job.attempt.window.peek().to_dict(),
+        "spent": job.attempt.peek().to_dict(),
         "niwaki": __version__,
         "versions": versions(),
     }

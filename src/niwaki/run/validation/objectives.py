@@ -20,6 +20,7 @@ def check(draft: Draft, problems: Problems) -> None:
                 with problems.collecting(f"stage '{stage.name}': "):
                     _check_head(stage, stage.spec.train.objective, draft.task)
                     _check_short(stage.spec.train, draft.task)
+                    _check_micro_shards(stage.spec.train, draft.task)
                     _check_soft_loss(stage.spec.train.objective, draft.task, stage.methods)
 
 
@@ -43,6 +44,19 @@ def _check_short(train: TrainSettings, task: Task) -> None:
     if train.short_tokens and not make_objective(train.objective, task).reads_any_part:
         raise InputError(
             f"train.short_tokens: cuts sequences, and objective '{objective_name(train.objective)}' reads them whole; leave it out"
+        )
+
+
+def _check_micro_shards(train: TrainSettings, task: Task) -> None:
+    """Single rows have the same gradients in a micro-shard as in the whole batch."""
+    if train.micro_shards > train.batch:
+        raise InputError(
+            f"train.micro_shards: a batch of {train.batch} rows cannot be cut into {train.micro_shards} parts; take at most {train.batch}"
+        )
+    if train.micro_shards > 1 and make_objective(train.objective, task).compares_rows:
+        raise InputError(
+            f"train.micro_shards: objective '{objective_name(train.objective)}' compares the rows of a batch with each other, and parts of it "
+            "would give another loss; leave it out"
         )
 
 
