@@ -84,7 +84,7 @@ def test_packed_and_factorized_matrices_keep_their_storage():
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: seq2seq_model("bert"), "generates text token by token"),
+        (lambda: seq2seq_model("prefix bert"), "decoder 'prefix' has no translation; use engine 'onnx'"),
         (lambda: tiny.model("bilstm"), "runs encoders with attention, which 'bilstm' does not have"),
         (lambda: tiny.model("llama"), "its attention reads whole texts, and this network is causal; use onnx"),
         (lambda: tiny.model("deberta_v2"), "has no translation; use engine 'onnx'"),

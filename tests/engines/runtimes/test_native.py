@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 
 import tiny
+from engines.kinds import INPUTS, model_of
+from niwaki.answers._beam_search import END, NO_TOKEN
+from niwaki.answers._forced_decoding import LABELS
 from niwaki.core.errors import InputError
-from niwaki.engines.graph_rules import DECODER
 from niwaki.engines.native.library import best
-from niwaki.engines.native.program_file import PROGRAM
+from niwaki.engines.native.program_file import DIGESTS, PROGRAM
 from niwaki.engines.predictor import Predictor
 from niwaki.engines.runtimes import native
-from niwaki.engines.runtimes.native import BATCH_TOKENS, Native, packed
+from niwaki.engines.runtimes.native import BATCH_HYPOTHESES, BATCH_TOKENS, Native, packed
 
 pytestmark = pytest.mark.skipif(best() is None, reason="the native engine was not built, or this processor lacks AVX2")
 TEXTS = [text for text, _ in tiny.sentences(12, seed=4)]
@@ -78,13 +80,46 @@ def test_a_program_whose_head_does_not_fit_the_config_is_rejected(tmp_path, monk
         Native(folder, 1)
 
 
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory):
+    return tiny.deployed(model_of("text"), tmp_path_factory.mktemp("texts") / "model")
+
+
+def test_generated_texts_and_scores_are_those_of_onnx_runtime(texts):
+    """Texts in any batch, alone with all threads, and as padded arrays."""
+    ours, theirs = (Predictor(texts, engine, threads=2) for engine in ("native", "onnx"))
+    rows = ours.tokenize(INPUTS["label"])
+    found, wanted = ours.logits(rows), theirs.logits(rows)
+    assert np.array_equal(found[:, 1:], wanted[:, 1:])
+    np.testing.assert_allclose(found[:, 0], wanted[:, 0], atol=1e-4)
+    alone = ours.logits(ours.tokenize(INPUTS["label"][2:3]))
+    assert np.array_equal(alone, found[2:3])
+    arrays = rows.padded(np.arange(len(rows)), 0)
+    assert np.array_equal(ours.runtime.logits(arrays), found)
+    targets = np.pad(found[:, 1:].astype(np.int64), ((0, 0), (0, 1)), constant_values=NO_TOKEN)
+    ends = np.argmax(targets == NO_TOKEN, axis=1)
+    targets[np.arange(len(targets)), ends] = np.where(ends < found.shape[1] - 1, END, NO_TOKEN)
+    np.testing.assert_allclose(ours.runtime.logits({**arrays, LABELS: targets}), found[:, :1], atol=1e-4)
+
+
+def test_batches_of_generation_have_like_lengths_and_work_for_each_thread(texts):
+    lengths = np.random.default_rng(0).integers(1, 60, 100)
+    engine = Native(texts, 2)
+    for count in (100, 30):
+        batches = engine.batches(lengths[:count])
+        assert sorted(np.concatenate(batches).tolist()) == list(range(count)) and len(batches) >= 2
+        assert all(len(rows) * engine.search.beam <= BATCH_HYPOTHESES for rows in batches)
+        assert np.all(np.diff(lengths[np.concatenate(batches)]) <= 0)
+
+
 def test_reasons_for_models_that_it_cannot_run(tmp_path, monkeypatch):
     assert Native.unsupported_reason(tmp_path) == (
         f"{tmp_path}: has no {PROGRAM}; `niwaki export {tmp_path} --to native` writes a model that has"
     )
     (tmp_path / PROGRAM).write_text(json.dumps({"version": 1}))
     assert "native" in Native.unsupported_reason(tmp_path)
-    (tmp_path / DECODER).write_bytes(b"")
-    assert "generates text" in Native.unsupported_reason(tmp_path)
+    (tmp_path / PROGRAM).write_text(json.dumps({"version": 2, DIGESTS: {}}))
+    (tmp_path / "config.json").write_text(json.dumps({"niwaki_answer": {"kind": "text", "grammar": True}}))
+    assert "generates what a grammar allows" in Native.unsupported_reason(tmp_path)
     monkeypatch.setattr(native, "best", lambda: None)
     assert Native.missing_requirement().startswith("native engine: it was not built, or this processor")

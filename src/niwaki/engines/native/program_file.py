@@ -14,6 +14,7 @@ from niwaki.core.json_types import Json
 from niwaki.core.path_safety import file_inside
 from niwaki.core.settings import check
 from niwaki.core.tensor_file import read_header
+from niwaki.engines.native.decoder_program import TextProgram
 from niwaki.engines.native.program import Program
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def read_program(folder: Path) -> tuple[Program, Tensors]:
     if _lacks_digests(values):
         raise InputError(_outdated(folder))
     ties = values.pop(DIGESTS, None)
-    program = check(Program, values, str(where))
+    program: Program = check(TextProgram if "decoder" in values else Program, values, str(where))
     if not isinstance(ties, dict) or ties.get(PROGRAM) != fingerprint(values):
         raise InputError(f"{where}: was changed since it was written; {fix(folder)}")
     tensors = dict(tensors_of(folder))

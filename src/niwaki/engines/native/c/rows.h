@@ -16,6 +16,7 @@ static void go_past(const float *from, const float *bias, int count, int width, 
 
 /* To mean 0 and variance 1, then gain and shift (both 0 in the padding). */
 static void normalize(float *rows, int count, const Norm *norm) {
+    if (!norm->gain) return;
     const int width = padded(norm->width);
     for (float *row = rows; row < rows + (size_t)count * width; row += width) {
         Floats sum = all(0.0f), squares = all(0.0f);
