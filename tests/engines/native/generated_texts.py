@@ -59,7 +59,7 @@ class DrawnTexts(Drawn):
             return d.AttentionBlock(bias=bias, norm=self.norm(width))
         heads, head_size = self.size(1, 8), self.size(1, 40) if self.chance(0.7) else 32
         inner = heads * head_size
-        attention = p.Attention(
+        attention = d.OwnAttention(
             heads=heads,
             head_size=head_size,
             query=self.linear(inner, width),
@@ -71,7 +71,7 @@ class DrawnTexts(Drawn):
 
     def _decoder_layer(self, width: int, read: int) -> d.DecoderLayer:
         neurons = self.size(1, 100)
-        ffn = p.Ffn(up=self.linear(neurons, width), activation=self.activation(), down=self.linear(width, neurons))
+        ffn = d.Ffn(up=self.linear(neurons, width), activation=self.activation(), down=self.linear(width, neurons))
         there = self.chance(0.85)
         return d.DecoderLayer(
             own=self._block(width, width),

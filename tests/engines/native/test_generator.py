@@ -66,7 +66,7 @@ def assert_contract(kernels, seed):
     assert np.isfinite(np.concatenate(alone)).all()
     for fill in FILLS.values():
         network.fill = fill
-        chosen, threads = draw.integers(0, len(drawn.texts), draw.integers(1, 6)), int(draw.choice([1, 1, 1, 2, 3]))
+        chosen, threads = draw.integers(0, len(drawn.texts), draw.integers(1, 6)), int(draw.choice([1, 1, 1, 1, 2, 3]))
         texts = joined([drawn.texts[one] for one in chosen])
         assert same_bits(
             network.generate(*texts, drawn.search, threads), np.concatenate([alone[one] for one in chosen])
@@ -77,7 +77,7 @@ def assert_contract(kernels, seed):
 
 
 def test_a_text_has_the_same_bits_in_any_batch(kernels):
-    for seed in SEEDS[:5]:
+    for seed in SEEDS[:4]:
         assert_contract(kernels, seed)
 
 

@@ -86,7 +86,7 @@ def test_packed_and_factorized_matrices_keep_their_storage():
     [
         (lambda: seq2seq_model("prefix bert"), "decoder 'prefix' has no translation; use engine 'onnx'"),
         (lambda: tiny.model("bilstm"), "runs encoders with attention, which 'bilstm' does not have"),
-        (lambda: tiny.model("llama"), "its attention reads whole texts, and this network is causal; use onnx"),
+        (lambda: tiny.model("llama"), "of causal networks it runs language models alone; use onnx"),
         (lambda: tiny.model("deberta_v2"), "has no translation; use engine 'onnx'"),
         (lambda: tiny.model("modernbert"), "has no translation; use engine 'onnx'"),
     ],

@@ -9,12 +9,14 @@ import tiny
 from engines.kinds import INPUTS, model_of
 from niwaki.answers._beam_search import END, NO_TOKEN
 from niwaki.answers._forced_decoding import LABELS
+from niwaki.answers.likelihood import Likelihood
 from niwaki.core.errors import InputError
 from niwaki.engines.native.library import best
-from niwaki.engines.native.program_file import DIGESTS, PROGRAM
+from niwaki.engines.native.program_file import DIGESTS, PROGRAM, write_program
 from niwaki.engines.predictor import Predictor
 from niwaki.engines.runtimes import native
 from niwaki.engines.runtimes.native import BATCH_HYPOTHESES, BATCH_TOKENS, Native, packed
+from niwaki.models.edits.int8 import Int8
 
 pytestmark = pytest.mark.skipif(best() is None, reason="the native engine was not built, or this processor lacks AVX2")
 TEXTS = [text for text, _ in tiny.sentences(12, seed=4)]
@@ -100,6 +102,37 @@ def test_generated_texts_and_scores_are_those_of_onnx_runtime(texts):
     ends = np.argmax(targets == NO_TOKEN, axis=1)
     targets[np.arange(len(targets)), ends] = np.where(ends < found.shape[1] - 1, END, NO_TOKEN)
     np.testing.assert_allclose(ours.runtime.logits({**arrays, LABELS: targets}), found[:, :1], atol=1e-4)
+
+
+def language_model(family):
+    return tiny.model(family, head="MaskedLM", labels=[], niwaki_answer=Likelihood(scoring="causal").to_json())
+
+
+def test_language_models_score_and_continue_texts_as_in_onnx_runtime(tmp_path):
+    folder = tiny.deployed(language_model("llama"), tmp_path / "model")
+    ours, theirs = (Predictor(folder, engine, threads=2) for engine in ("native", "onnx"))
+    for found, wanted in zip(ours.predict(TEXTS), theirs.predict(TEXTS), strict=True):
+        assert found.log_likelihood == pytest.approx(wanted.log_likelihood, abs=1e-3)
+    prompts = ["the film was", "the film", "it is very good and the plot"]
+    for how in ({"temperature": 0}, {"temperature": 1.0, "seed": 3}):
+        found, wanted = (model.sample(prompts, max_new_tokens=10, **how) for model in (ours, theirs))
+        assert [one.text for one in found] == [one.text for one in wanted]
+    assert ours.runtime.text_reader() is not None and theirs.runtime.text_reader() is None
+    rows = ours.tokenize(TEXTS[:3])
+    arrays = rows.padded(np.arange(3), 0)
+    mask = arrays["attention_mask"] == 1
+    assert np.array_equal(ours.runtime.logits(arrays)[mask], ours.runtime.run(rows, np.arange(3), 0))
+
+
+def test_gpt2_needs_8_bits_since_its_floats_are_stored_side_by_side(tmp_path):
+    model = language_model("gpt2")
+    model.save(tmp_path)
+    assert "c_attn.query.weight' is not stored under its own name" in write_program(model, tmp_path)
+    model.apply_edit(Int8())
+    folder = tiny.deployed(model, tmp_path / "int8")
+    found, wanted = (Predictor(folder, engine).predict(TEXTS) for engine in ("native", "torch"))
+    for one, other in zip(found, wanted, strict=True):
+        assert one.log_likelihood == pytest.approx(other.log_likelihood, rel=0.02)
 
 
 def test_batches_of_generation_have_like_lengths_and_work_for_each_thread(texts):

@@ -9,7 +9,14 @@ from niwaki.answers._beam_search import SearchSettings
 from niwaki.core.errors import InputError
 from niwaki.engines.native import library as c
 from niwaki.engines.native import program as p
-from niwaki.engines.native.decoder_program import AttentionBlock, Decoder, DecoderLayer, TextProgram, check_decoder
+from niwaki.engines.native.decoder_program import (
+    AttentionBlock,
+    Decoder,
+    DecoderLayer,
+    Rotary,
+    TextProgram,
+    check_decoder,
+)
 from niwaki.engines.native.network import MAX_THREADS, THREAD_PRODUCTS, Layout, Network
 
 KEPT_BLOCKS = 4  # that a thread keeps for its next call
@@ -24,7 +31,7 @@ class Generator(Network):
         super().lay_out(layout, program)
         assert isinstance(program, TextProgram)
         self.decoder_sizes = check_decoder(layout.parts, program.decoder)
-        self._decoder = decoder_struct(layout, program.decoder)
+        self._decoder = decoder_struct(layout, program.decoder, self.decoder_sizes.longest)
         self.step_products = products(layout.parts, program.decoder)
 
     def generate(
@@ -134,38 +141,57 @@ def products(parts: p.Parts, decoder: Decoder) -> int:
     found = list(decoder.output)
     for layer in decoder.layers:
         for block in (layer.own, layer.cross):
-            if block.attention:
+            if block and block.attention:
                 found += [*block.attention.query, *block.attention.out]
-        found += [*layer.ffn.up, *layer.ffn.down] if layer.ffn else []
+        found += [*layer.ffn.up, *(layer.ffn.gate or []), *layer.ffn.down] if layer.ffn else []
     return sum(parts.store(matrix.weight)[0].size for matrix in found)
 
 
-def decoder_struct(layout: Layout, decoder: Decoder) -> c.Decoder:
+def decoder_struct(layout: Layout, decoder: Decoder, longest: int) -> c.Decoder:
     width = layout.parts.row(decoder.layers[0].ffn_norm.gain).size
     layers = len(decoder.layers)
     pin = cast("Callable[[object], object]", layout.pin)
+    tables: dict[str, int] = {}  # of rotary positions
     return c.Decoder(
         tokens=layout.table(decoder.tokens, decoder.token_scale),
         positions=layout.table(decoder.positions, skipped=decoder.skipped_positions),
         widen=layout.linear(decoder.widen),
         embedded=layout.norm(decoder.embedded, width),
+        last=layout.norm(decoder.last),
         width=width,
         depth=layers,
-        own=pin((c.Layer * layers)(*(own_struct(layout, layer.own) for layer in decoder.layers))),
+        pre_norm=decoder.pre_norm,
+        own=pin((c.Layer * layers)(*(own_struct(layout, layer.own, longest, tables) for layer in decoder.layers))),
         cross=pin((c.Layer * layers)(*(cross_struct(layout, layer) for layer in decoder.layers))),
         output=layout.linear(decoder.output),
     )
 
 
-def own_struct(layout: Layout, block: AttentionBlock) -> c.Layer:
+def own_struct(layout: Layout, block: AttentionBlock, longest: int, tables: dict[str, int]) -> c.Layer:
     struct = c.Layer(attended=layout.norm(block.norm))
     struct.attention_bias = layout.bias(block.bias)
     layout.set_attention(struct, block.attention)
+    if block.attention and block.attention.key_heads:
+        struct.reads = layout.address(np.array(block.attention.key_heads, dtype=np.int32))
+    if block.attention and block.attention.rotary:
+        struct.turns = turns(layout, block.attention.rotary, longest, tables)
     return struct
 
 
+def turns(layout: Layout, rotary: Rotary, longest: int, tables: dict[str, int]) -> int:
+    """A table of cosines and sines of all positions; layers with the same frequencies share one."""
+    key = rotary.model_dump_json()
+    if key not in tables:
+        frequencies = np.array(rotary.frequencies, dtype=np.float32)
+        angles = np.arange(longest, dtype=np.float32)[:, None] * frequencies
+        tables[key] = layout.address(np.concatenate([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32))
+    return tables[key]
+
+
 def cross_struct(layout: Layout, layer: DecoderLayer) -> c.Layer:
-    struct = own_struct(layout, layer.cross)
+    struct = c.Layer() if layer.cross is None else own_struct(layout, layer.cross, 0, {})
     struct.widened, struct.ffn_bias = layout.norm(layer.ffn_norm), layout.bias(layer.ffn_bias)
     layout.set_ffn(struct, layer.ffn)
+    if layer.ffn and layer.ffn.gate:
+        struct.gate = layout.linear(layer.ffn.gate)
     return struct

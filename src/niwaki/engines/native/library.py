@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-LAYOUT, PAD, MAX_FACTORS = 5, 16, 4  # as in native.h (PAD, MOST_PARTS)
+LAYOUT, PAD, MAX_FACTORS = 6, 16, 4  # as in native.h (PAD, MOST_PARTS)
 CHARACTERS, CHARACTER_BYTES, MAX_WORD_CHARACTERS, MAX_SPECIAL = (
     0x2100,
     3,
@@ -62,10 +62,10 @@ class Table(Structure):
 
 class Layer(Structure):
     _fields_: ClassVar = [
-        *((name, Linear) for name in ("query", "key", "value", "out", "up", "down")),
+        *((name, Linear) for name in ("query", "key", "value", "out", "up", "down", "gate")),
         *((name, Norm) for name in ("attended", "widened")),
         *((name, c_int32) for name in ("heads", "head_size", "activation", "reach")),
-        *((name, c_void_p) for name in ("relative", "attention_bias", "ffn_bias")),
+        *((name, c_void_p) for name in ("relative", "attention_bias", "ffn_bias", "turns", "reads")),
     ]
 
 
@@ -107,8 +107,8 @@ class Decoder(Structure):
         ("positions", Table),
         ("widen", Linear),
         ("embedded", Norm),
-        ("width", c_int32),
-        ("depth", c_int32),
+        ("last", Norm),
+        *((name, c_int32) for name in ("width", "depth", "pre_norm")),
         ("own", POINTER(Layer)),
         ("cross", POINTER(Layer)),
         ("output", Linear),
@@ -135,6 +135,19 @@ class Generation(Structure):
     ]
 
 
+class Step(Structure):
+    _fields_: ClassVar = [("start", c_void_p), ("rows", c_int32)]
+
+
+class Reading(Structure):
+    _fields_: ClassVar = [
+        *((name, c_int32) for name in ("number", "rows", "wanted", "places")),
+        *((name, c_void_p) for name in ("tokens", "parents", "parent_steps", "place", "which")),
+        ("steps", POINTER(Step)),
+        ("logits", c_void_p),
+    ]
+
+
 GENERATION = (POINTER(Decoder), POINTER(Search), POINTER(Generation))
 
 
@@ -152,6 +165,9 @@ class Kernels(Structure):
         ("generation_bytes", ctypes.CFUNCTYPE(c_size_t, *GENERATION, c_int32)),
         ("block_floats", ctypes.CFUNCTYPE(c_size_t, *GENERATION)),
         ("generate", ctypes.CFUNCTYPE(c_int32, *GENERATION, c_int32, c_void_p)),
+        ("reading_bytes", ctypes.CFUNCTYPE(c_size_t, POINTER(Decoder), POINTER(Reading), c_int32)),
+        ("reading_floats", ctypes.CFUNCTYPE(c_size_t, POINTER(Decoder), c_int32)),
+        ("read", ctypes.CFUNCTYPE(None, POINTER(Decoder), POINTER(Reading), c_int32, c_void_p)),
         ("activate", ctypes.CFUNCTYPE(None, c_void_p, c_int32, c_int32)),
         ("normalize", ctypes.CFUNCTYPE(None, c_void_p, c_int32, POINTER(Norm))),
         ("round_rows", ctypes.CFUNCTYPE(None, c_void_p, c_int32, c_int32, c_void_p, c_void_p, c_void_p)),
@@ -194,7 +210,7 @@ class Wordpiece(Structure):
 
 
 STRUCTURES = (
-    *(Matrix, Linear, Norm, Table, Layer, Model, Batch, Decoder, Search, Generation, Kernels),
+    *(Matrix, Linear, Norm, Table, Layer, Model, Batch, Decoder, Search, Generation, Step, Reading, Kernels),
     *(Character, VocabularyEntry, Wordpiece),
 )
 

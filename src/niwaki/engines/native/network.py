@@ -28,10 +28,10 @@ def products(program: p.Program, parts: p.Parts) -> int:
     return found
 
 
-class Network:
-    """Runs batches without padding. Several threads may call it; each has scratch memory of its own, which is reused."""
+class KernelUser:
+    """Calls kernels. Several threads may do so; each has scratch memory of its own, which is reused."""
 
-    def __init__(self, program: p.Program, tensors: p.Tensors, where: str, kernels: str | None = None) -> None:
+    def __init__(self, kernels: str | None = None) -> None:
         name = kernels or c.best()
         found = c.kernels(name) if name else None
         if found is None:
@@ -39,14 +39,29 @@ class Network:
                 f"native engine: {'kernels ' + repr(name) if name else 'it'} cannot run here: {c.REQUIREMENTS}"
             )
         self.kernels = found
+        self._local = threading.local()
+
+    def scratch(self, needed: int) -> np.ndarray:
+        """The calling thread's memory for one call, at least `needed` bytes. Kernels must not depend on its content: tests override
+        this to fill it with random bytes."""
+        found: np.ndarray | None = getattr(self._local, "scratch", None)
+        if found is None or len(found) < needed:
+            found = self._local.scratch = c.aligned(needed * 5 // 4, np.uint8)
+        return found
+
+
+class Network(KernelUser):
+    """Runs batches without padding."""
+
+    def __init__(self, program: p.Program, tensors: p.Tensors, where: str, kernels: str | None = None) -> None:
+        super().__init__(kernels)
         self.per_token = program.per_token
         parts = p.Parts(program, tensors, where)
         self.sizes = parts.sizes
         self.products, self.depth = products(program, parts), len(program.order)
-        layout = Layout(found, parts)
+        layout = Layout(self.kernels, parts)
         self.lay_out(layout, program)
         self._pinned = layout.pinned
-        self._local = threading.local()
 
     def lay_out(self, layout: "Layout", program: p.Program) -> None:
         self._model = layout.model(program)
@@ -82,14 +97,6 @@ class Network:
         scratch = self.scratch(self.kernels.scratch_bytes(self._model, batch, threads))
         self.kernels.forward(self._model, batch, threads, scratch.ctypes.data, logits.ctypes.data)
         return logits, left
-
-    def scratch(self, needed: int) -> np.ndarray:
-        """The calling thread's memory for one call, at least `needed` bytes. Kernels must not depend on its content: tests override
-        this to fill it with random bytes."""
-        found: np.ndarray | None = getattr(self._local, "scratch", None)
-        if found is None or len(found) < needed:
-            found = self._local.scratch = c.aligned(needed * 5 // 4, np.uint8)
-        return found
 
     def _check_depths(self, first: int, last: int) -> None:
         if not 0 <= first < last <= self.depth:
@@ -201,8 +208,8 @@ class Layout:
         """Without a norm, only the width is there."""
         if norm is None:
             return c.Norm(width=width)
-        gain, shift = self.parts.row(norm.gain), self.parts.row(norm.shift)
-        return c.Norm(self.row(gain), self.row(shift), norm.epsilon, len(gain))
+        gain = self.parts.row(norm.gain)
+        return c.Norm(self.row(gain), self.bias(norm.shift), norm.epsilon, len(gain))
 
     def table(self, store: p.Store | None, factor: float = 1.0, skipped: int = 0) -> c.Table:
         """The rows behind the `skipped` ones, times a factor."""

@@ -33,7 +33,7 @@ Linear = Annotated[list[Matrix], Field(min_length=1, max_length=MAX_FACTORS)]  #
 
 class Norm(Settings):
     gain: str
-    shift: str
+    shift: str | None = None  # without one, rows are divided by their root mean square (RMSNorm)
     epsilon: float = Field(gt=0.0, lt=1.0)
 
 
@@ -189,12 +189,25 @@ class Parts:
         if bias is not None:
             same(len(self.row(bias)), width, f"{name}: numbers of a bias")
 
-    def attention(self, attention: Attention, width: int, longest: int, name: str, read: int | None = None) -> None:
-        """`read` is the width of the rows that it reads, where these are others."""
+    def attention(
+        self,
+        attention: Attention,
+        width: int,
+        longest: int,
+        name: str,
+        read: int | None = None,
+        keys: int | None = None,
+    ) -> None:
+        """`read` is the width of the rows that it reads, where these are others, `keys` the number of keys, where heads share them."""
         attended, read = attention.heads * attention.head_size, read or width
-        for part, inputs in (("query", width), ("key", read), ("value", read)):
+        read_by_heads = (keys or attention.heads) * attention.head_size
+        for part, inputs, wanted in (
+            ("query", width, attended),
+            ("key", read, read_by_heads),
+            ("value", read, read_by_heads),
+        ):
             outputs = self.linear(getattr(attention, part), inputs, f"{name}: {part}")
-            same(outputs, attended, f"{name}: outputs of {part}")
+            same(outputs, wanted, f"{name}: outputs of {part}")
         same(self.linear(attention.out, attended, f"{name}: out"), width, f"{name}: outputs of out")
         relative = attention.relative
         if relative is not None:
@@ -217,7 +230,7 @@ class Parts:
         return inputs
 
     def norm(self, norm: Norm, width: int, name: str) -> None:
-        for part in (norm.gain, norm.shift):
+        for part in (norm.gain, *([norm.shift] if norm.shift else [])):
             same(len(self.row(part)), width, f"{name}: numbers of the norm")
 
 

@@ -1,6 +1,6 @@
 """Translates a model into a program for the native engine. Needs torch; running the program does not."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
@@ -26,23 +26,33 @@ from niwaki.models.parts.decoders._decoder import Decoder
 from niwaki.models.tables import PackedPositions, Positions
 from niwaki.models.ties import first_names
 
+if TYPE_CHECKING:
+    from niwaki.engines.native.decoder_program import LanguageProgram
 
-def translate(network: Network, anatomy: Anatomy) -> p.Program:
+INPUTS, MIXERS, FEED_FORWARDS, HEADS = {"token_embeddings", "shared_table"}, {"attention"}, {"dense"}, {"dense"}
+
+
+def translate(network: Network, anatomy: Anatomy) -> "p.Program | LanguageProgram":
     """The program, with tensor names as in the weights file. Rejects networks that the kernels do not support."""
     from niwaki.engines.native.translate_decoder import DecoderTranslator
+    from niwaki.engines.native.translate_language import LanguageTranslator
 
-    kind = Translator if anatomy.decoder is None else DecoderTranslator
+    if anatomy.decoder is not None:
+        return DecoderTranslator(network, anatomy).program()
+    kind = LanguageTranslator if anatomy.layers and anatomy.is_causal else Translator
     return kind(network, anatomy).program()
 
 
 class Translator:
+    mixers, feed_forwards = MIXERS, FEED_FORWARDS
+
     def __init__(self, network: Network, anatomy: Anatomy) -> None:
         self.network, self.anatomy = network, anatomy
         self.saved_names = first_names(network)
         self.paths = {id(module): path for path, module in network.named_modules()}
         self.modules = dict(network.named_modules(remove_duplicate=False))  # a shared module has several paths
 
-    def program(self) -> p.Program:
+    def program(self) -> "p.Program | LanguageProgram":
         anatomy = self.anatomy
         translated(anatomy.head, "head", HEADS)
         return p.Program(
@@ -61,8 +71,6 @@ class Translator:
             raise InputError(
                 f"native engine: it runs encoders with attention, which '{self.network.config.model_type}' does not have"
             )
-        if anatomy.is_causal:
-            raise InputError("native engine: its attention reads whole texts, and this network is causal; use onnx")
         for layer in anatomy.layers:  # before what they need of the input stage
             translated(layer.mixer, "mixer", MIXERS)
         return {
@@ -99,14 +107,18 @@ class Translator:
 
     def mixer(self, layer: Layer) -> Json:
         """Fields of a layer."""
-        found: Json = getattr(self, translated(layer.mixer, "mixer", MIXERS))(layer)
-        if layer.paths.pre_norm:
+        found: Json = getattr(self, translated(layer.mixer, "mixer", self.mixers))(layer)
+        if layer.paths.pre_norm and not self.pre_norm():
             raise InputError("native engine: its norms stand behind blocks, and this network's before them; use onnx")
         return found
 
+    def pre_norm(self) -> bool:
+        """Whether norms may stand before blocks."""
+        return False
+
     def feed_forward(self, layer: Layer) -> Json:
         """Fields of a layer."""
-        found: Json = getattr(self, translated(layer.feed_forward, "feed-forward block", FEED_FORWARDS))(layer)
+        found: Json = getattr(self, translated(layer.feed_forward, "feed-forward block", self.feed_forwards))(layer)
         return found
 
     def at(self, layer: Layer, role: str) -> str:
@@ -199,9 +211,10 @@ class Translator:
         raise unknown(path, module)
 
     def norm(self, path: str) -> p.Norm:
-        return p.Norm(
-            gain=self.name(f"{path}.weight"), shift=self.name(f"{path}.bias"), epsilon=float(self.modules[path].eps)
-        )
+        module = self.modules[path]
+        epsilon = module.eps if hasattr(module, "eps") else module.variance_epsilon
+        shift = self.name_or_none(f"{path}.bias")
+        return p.Norm(gain=self.name(f"{path}.weight"), shift=shift, epsilon=float(epsilon))
 
     def name(self, name: str) -> str:
         """The name in the weights file, where a shared tensor is stored once."""
@@ -209,9 +222,6 @@ class Translator:
 
     def name_or_none(self, name: str) -> str | None:
         return self.saved_names.get(name)
-
-
-INPUTS, MIXERS, FEED_FORWARDS, HEADS = {"token_embeddings", "shared_table"}, {"attention"}, {"dense"}, {"dense"}
 
 
 def translated(part: Part | type[Part] | Decoder, what: str, known: set[str]) -> str:

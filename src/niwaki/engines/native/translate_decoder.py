@@ -67,16 +67,24 @@ class DecoderTranslator(Translator):
         return [*found[:-1], found[-1].model_copy(update={"bias": found[-1].bias or bias})]
 
     def decoder_layer(self, own: Layer, cross: Layer) -> d.DecoderLayer:
-        feed_forward = self.feed_forward(cross)
+        feed_forward = for_decoder(self.feed_forward(cross))
         norm = self.norm(self.at(cross, "ffn_norm"))
         return d.DecoderLayer(own=self.block(own), cross=self.block(cross), **feed_forward, ffn_norm=norm)
 
     def block(self, layer: Layer) -> d.AttentionBlock:
-        fields = self.mixer(layer)
-        if "attention" in fields:  # relative positions are the encoder's
-            fields["attention"] = fields["attention"].model_copy(update={"relative": None})
+        fields = for_decoder(self.mixer(layer))
         norm = self.norm(self.at(layer, "attention_norm"))
         return d.AttentionBlock(attention=fields.get("attention"), bias=fields.get("attention_bias"), norm=norm)
+
+
+def for_decoder(fields: Json) -> Json:
+    """Fields of an encoder's layer as those of a decoder's; relative positions are the encoder's."""
+    found = dict(fields)
+    if "attention" in fields:
+        found["attention"] = d.OwnAttention(**{**fields["attention"].model_dump(), "relative": None})
+    if "ffn" in fields:
+        found["ffn"] = d.Ffn(**fields["ffn"].model_dump())
+    return found
 
 
 def side_embeddings(translator: Translator, side: Any) -> Json:

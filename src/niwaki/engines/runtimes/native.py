@@ -13,11 +13,12 @@ from niwaki.core.errors import InputError
 from niwaki.data.batching import sorted_batches
 from niwaki.engines.exits import ActiveBatch, PackedBatch, layer_ranges
 from niwaki.engines.generation import search_of
-from niwaki.engines.native.decoder_program import TextProgram
+from niwaki.engines.native.decoder_program import LanguageProgram, TextProgram
 from niwaki.engines.native.generator import Generator
+from niwaki.engines.native.language import LanguageNetwork, Reader
 from niwaki.engines.native.library import REQUIREMENTS, best
 from niwaki.engines.native.network import Network
-from niwaki.engines.native.program_file import PROGRAM, fix, outdated, read_program
+from niwaki.engines.native.program_file import PROGRAM, Tensors, fix, outdated, read_program
 from niwaki.engines.runtime import Arrays, EarlyExitRuntime
 from niwaki.models.config_rules import CONFIG
 from niwaki.models.config_rules import read as read_config
@@ -36,6 +37,10 @@ class Native(EarlyExitRuntime):
     def __init__(self, folder: Path, threads: int, kernels: str | None = None) -> None:
         super().__init__(folder, threads)
         program, tensors = read_program(folder)
+        self.language: LanguageNetwork | None = None
+        if isinstance(program, LanguageProgram):
+            self._open_language(program, tensors, kernels)
+            return
         self.search = search_of(folder) if isinstance(program, TextProgram) else None
         self.generates = self.search is not None
         network = Generator if self.generates else Network
@@ -44,6 +49,19 @@ class Native(EarlyExitRuntime):
             self._check_outputs()
         if not self.network.sizes.types:
             self.inputs = ("input_ids", "attention_mask")
+
+    def _open_language(self, program: LanguageProgram, tensors: Tensors, kernels: str | None) -> None:
+        self.search, self.inputs = None, ("input_ids", "attention_mask")
+        self.language = LanguageNetwork(program, tensors, str(self.folder / PROGRAM), kernels)
+        config = read_config(self.folder)
+        vocabulary, wanted = self.language.sizes.vocabulary, config.get("vocab_size")
+        if vocabulary != wanted or not answer_type_of(config, str(self.folder / CONFIG)).per_token:
+            raise InputError(
+                f"{self.folder / PROGRAM}: gives {vocabulary} logits for each token, and {CONFIG} expects others; {fix(self.folder)}"
+            )
+
+    def text_reader(self) -> Reader | None:
+        return None if self.language is None else Reader(self.language, self.threads)
 
     @classmethod
     def missing_requirement(cls) -> str | None:
@@ -90,6 +108,9 @@ class Native(EarlyExitRuntime):
         self, encoded: EncodedInputs, sequences: np.ndarray, pad_id: int, use_all_threads: bool = False
     ) -> np.ndarray:
         threads = self.threads if use_all_threads else 1
+        if self.language is not None:
+            ids, _, lengths = packed(encoded, sequences)
+            return self.language(ids, lengths, threads)
         if self.search is None:
             return self.network(*packed(encoded, sequences), threads)
         labels = encoded.arrays.get(LABELS)
@@ -109,14 +130,12 @@ class Native(EarlyExitRuntime):
         mask = arrays["attention_mask"].astype(bool)
         ids = arrays["input_ids"]
         types = arrays.get("token_type_ids", np.zeros_like(ids))
+        if self.language is not None:
+            return padded(self.language(ids[mask], mask.sum(axis=1)), mask)
         if self.search is not None:
             return self._generate(ids[mask], types[mask], mask.sum(axis=1), arrays.get(LABELS), 1)
         logits = self.network(ids[mask], types[mask], mask.sum(axis=1))
-        if not self.network.per_token:
-            return logits
-        padded = np.zeros((*mask.shape, logits.shape[-1]), dtype=np.float32)
-        padded[mask] = logits
-        return padded
+        return padded(logits, mask) if self.network.per_token else logits
 
     def start_layers(self, encoded: EncodedInputs, sequences: np.ndarray, pad_id: int) -> PackedBatch:
         return PackedBatch(*packed(encoded, sequences))
@@ -127,6 +146,13 @@ class Native(EarlyExitRuntime):
         assert isinstance(batch, PackedBatch)
         depths, threads = layer_ranges(exits, self.network.depth)[number], self.threads if use_all_threads else 1
         return self.network.run_layers(batch.start, batch.types, batch.lengths, *depths, threads)
+
+
+def padded(logits: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """Logits of real tokens to (batch, tokens, labels)."""
+    found = np.zeros((*mask.shape, logits.shape[-1]), dtype=np.float32)
+    found[mask] = logits
+    return found
 
 
 def generates_by_grammar(folder: Path) -> bool:

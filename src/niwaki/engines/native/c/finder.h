@@ -27,8 +27,8 @@ static int scores_targets(const Generation *g) { return g->targets != NULL; }
 static int most_rows(const Search *how, const Generation *g) { return scores_targets(g) ? g->texts : g->texts * how->beam; }
 
 static void widen_for_layer(Widest *w, const Layer *layer) {
-    const Linear *maps[] = {&layer->query, &layer->key, &layer->value, &layer->out, &layer->up, &layer->down};
-    for (int i = 0; i < 6; i++) widen_for(w, maps[i]);
+    const Linear *maps[] = {&layer->query, &layer->key, &layer->value, &layer->out, &layer->up, &layer->down, &layer->gate};
+    for (int i = 0; i < 7; i++) widen_for(w, maps[i]);
     if (layer->heads * layer->head_width > w->heads) w->heads = layer->heads * layer->head_width;
 }
 
@@ -77,20 +77,21 @@ static void take_source(Crew *c, Arena *arena) {
     }
 }
 
-static void take_rows(Crew *c, int rows, Arena *arena) {
+/* For so many rows; `most`: with those of the source, which are multiplied too. */
+static void take_rows(Crew *c, int rows, int most_rows, Arena *arena) {
     const Widest widest = widest_of_decoder(c->decoder);
-    const size_t wide = padded(widest.rows) + PAD, width = padded(c->decoder->width);
-    const size_t most = rows > c->generation->tokens ? rows : c->generation->tokens; /* the source's rows are multiplied too */
+    const size_t wide = padded(widest.rows) + PAD, width = padded(c->decoder->width), most = most_rows;
     c->hidden = take(arena, rows * width, sizeof(float));
     c->middle = take(arena, rows * width, sizeof(float));
     c->query = take(arena, (size_t)rows * c->stride, sizeof(float));
     c->mixed = take(arena, (size_t)rows * c->stride, sizeof(float));
     c->inner = take(arena, rows * wide, sizeof(float));
+    c->normed = take(arena, c->decoder->pre_norm ? rows * width : 0, sizeof(float));
+    c->gated = take(arena, c->decoder->pre_norm ? rows * wide : 0, sizeof(float));
     for (int i = 0; i < 2; i++) c->between[i] = take(arena, most * wide, sizeof(float));
     c->codes = take(arena, most * (wide > (size_t)padded(source_width(c->decoder)) ? wide : (size_t)padded(source_width(c->decoder))), 1);
     c->step = take(arena, most, sizeof(float));
     c->zero = take(arena, most, sizeof(float));
-    c->steps = take(arena, c->generation->longest + 1, sizeof(Step));
     c->text = take(arena, rows, sizeof(int32_t));
 }
 
@@ -102,11 +103,11 @@ static void take_found(Finder *f, int rows, int thread, Arena *arena) {
     found->count = take(arena, rows, sizeof(int32_t));
 }
 
-static void take_own_rows(Crew *c, int longest_source, int beam, Arena *arena) {
-    const size_t read = (size_t)beam * padded(longest_source), generated = padded(c->generation->longest + 1);
+static void take_own_rows(Crew *c, int longest_source, int beam, int places, Arena *arena) {
+    const size_t read = (size_t)beam * padded(longest_source), generated = padded(places);
     c->scores = take(arena, read > generated ? read : generated, sizeof(float));
-    c->own_keys = take(arena, c->generation->longest + 1, sizeof(float *));
-    c->own_values = take(arena, c->generation->longest + 1, sizeof(float *));
+    c->own_keys = take(arena, places, sizeof(float *));
+    c->own_values = take(arena, places, sizeof(float *));
 }
 
 /* For thread `me` of so many. Only what all threads share need stay between calls. */
@@ -118,7 +119,8 @@ static Finder finder_of(const Decoder *d, const Search *how, Generation *g, int 
     Finder f = {.search = how, .generation = g, .most = scores_targets(g) ? 1 : beam == 1 ? 1 : 2 * beam, .chunks = (vocabulary + CHUNK - 1) / CHUNK};
     f.crew = (Crew){.decoder = d, .generation = g, .me = me, .threads = threads, .stride = decoder_stride(d)};
     take_source(&f.crew, arena);
-    take_rows(&f.crew, rows, arena);
+    take_rows(&f.crew, rows, rows > g->tokens ? rows : g->tokens, arena);
+    f.crew.steps = take(arena, g->longest + 1, sizeof(Step));
     f.maxima = take(arena, (size_t)rows * f.chunks, sizeof(float));
     f.sums = take(arena, (size_t)rows * f.chunks, sizeof(float));
     f.watched = take(arena, (size_t)rows * (how->suppressed + 1), sizeof(float));
@@ -133,7 +135,7 @@ static Finder finder_of(const Decoder *d, const Search *how, Generation *g, int 
     for (int thread = 0; thread < threads; thread++) {
         Crew own = f.crew;
         take_found(&f, rows, thread, arena);
-        take_own_rows(&own, longest_source, beam, arena);
+        take_own_rows(&own, longest_source, beam, g->longest + 1, arena);
         if (thread == me) f.crew = own;
     }
     return f;

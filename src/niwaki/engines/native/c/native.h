@@ -15,7 +15,7 @@
 #define NEWER 1
 #endif
 
-#define LAYOUT 5     /* of the structures; Python refuses a library with another */
+#define LAYOUT 6     /* of the structures; Python refuses a library with another */
 #define PAD 16       /* numbers that widths are rounded up to: what the widest vectors hold */
 #define MOST_PARTS 4 /* matrices that one linear map may be the product of */
 
@@ -37,7 +37,7 @@ typedef struct {
     Matrix part[MOST_PARTS];
 } Linear;
 
-/* Without a gain there is no norm, and only its width counts. */
+/* Without a gain there is no norm, and only its width counts. Without a shift it only scales: rows are divided by their root mean square. */
 typedef struct {
     const float *gain, *shift;
     float epsilon;
@@ -54,12 +54,15 @@ typedef struct {
 
 /* An encoder layer, norms behind the blocks. `relative`, where a family has it, is what is added to the scores by the distance
    from query to key: (heads, 2 reach + 1, and PAD zeros), with no distance in the middle. A block whose last map has no parts was
-   taken out, and leaves its bias, or NULL. */
+   taken out, and leaves its bias, or NULL. Only decoders have the rest: `gate`, whose activated outputs those of `up` are multiplied
+   with; `reads`, which key of a token each head reads, where several read one; and `turns`, cosines and then sines of the angles
+   that a head's halves are turned by, (positions, head_width). */
 typedef struct {
-    Linear query, key, value, out, up, down;
+    Linear query, key, value, out, up, down, gate;
     Norm attended, widened;
     int32_t heads, head_width, activation, reach;
-    const float *relative, *attention_bias, *ffn_bias;
+    const float *relative, *attention_bias, *ffn_bias, *turns;
+    const int32_t *reads;
 } Layer;
 
 enum { POOL_FIRST, POOL_MEAN, POOL_MAX, POOL_MEAN_SQRT }; /* the first token's row, or one computed from all rows of the text */
@@ -87,15 +90,32 @@ typedef struct {
 } Batch;
 
 /* A decoder. Each of its layers is two: attention to the tokens generated so far (the rest of `own` is not read), then attention to the text
-   that the encoder read, with the feed-forward block behind it. */
+   that the encoder read, with the feed-forward block behind it. A decoder that stands alone has no attention to texts: the norm of
+   `cross` has no width. */
 typedef struct {
     Table tokens, positions;
     Linear widen;
-    Norm embedded;
-    int32_t width, depth;
+    Norm embedded, last; /* `last`: behind the last layer */
+    int32_t width, depth, pre_norm;
     const Layer *own, *cross;
     Linear output; /* from the last layer's rows to a logit for each token of the vocabulary */
 } Decoder;
+
+/* Tokens that are read together, with their keys and values. A row is a token; it comes behind its parent, a row of the same step
+   or an earlier one, at the next place. */
+typedef struct {
+    float *start; /* keys and values of each layer, (2 x depth, rows, stride), then four numbers of each row */
+    int32_t rows;
+} Step;
+
+/* A step of a decoder that stands alone: rows to read, and those whose logits are wanted. */
+typedef struct {
+    int32_t number, rows, wanted, places; /* of the step; of places that a text may have */
+    const int32_t *tokens, *parents, *parent_steps, *place; /* of each row; a text's first token has no parent: -1 */
+    const int32_t *which;                                   /* (wanted) */
+    Step *steps;                                            /* all up to this one, whose memory is there */
+    float *logits;                                          /* (wanted, vocabulary) */
+} Reading;
 
 /* How texts are searched for (answers/_beam_search.py). `suppress` are tokens that are never generated; `first`, unless it is negative, is
    the token that is always generated first. */
@@ -133,6 +153,10 @@ typedef struct {
     size_t (*generation_bytes)(const Decoder *, const Search *, const Generation *, int threads);
     size_t (*block_floats)(const Decoder *, const Search *, const Generation *);
     int (*generate)(const Decoder *, const Search *, Generation *, int threads, void *scratch);
+    /* a decoder that stands alone: scratch memory; floats of a step of so many rows; one step */
+    size_t (*reading_bytes)(const Decoder *, const Reading *, int threads);
+    size_t (*reading_floats)(const Decoder *, int rows);
+    void (*read)(const Decoder *, const Reading *, int threads, void *scratch);
     /* parts, for tests */
     void (*activate)(float *values, int count, int activation);
     void (*normalize)(float *rows, int count, const Norm *);

@@ -38,6 +38,10 @@ static int open_step(const Finder *f) {
     g->used += needed;
     memcpy(step_tokens(step, c->decoder->depth, c->stride), f->next_token, g->rows * sizeof(int32_t));
     memcpy(step_parents(step, c->decoder->depth, c->stride), f->next_parent, g->rows * sizeof(int32_t));
+    for (int r = 0; r < g->rows; r++) {
+        step_parent_steps(step, c->decoder->depth, c->stride)[r] = g->length - 1;
+        step_places(step, c->decoder->depth, c->stride)[r] = g->length;
+    }
     memcpy(c->text, f->next_text, g->rows * sizeof(int32_t));
     for (int r = 0; scores_targets(g) && r < g->rows; r++) f->wanted[r] = g->targets[(size_t)c->text[r] * g->longest + g->length];
     return 1;
@@ -52,10 +56,10 @@ static Watched watched_of(const Finder *f) {
 static void multiply_vocabulary(const Finder *f, int rows) {
     const Crew *c = &f->crew;
     const Linear *output = &c->decoder->output;
-    const int parts = output->parts, width = padded(c->decoder->width);
+    const int parts = output->parts;
     const Matrix *by = output->part + parts - 1;
     Found found = f->found[c->me];
-    Rows from = settled(c, c->hidden, width);
+    Rows from = c->decoder->pre_norm ? last_rows(c, rows) : settled(c, c->hidden, padded(c->decoder->width));
     if (parts > 1) {
         Linear inner = *output;
         inner.parts--;
