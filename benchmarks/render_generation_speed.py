@@ -25,10 +25,11 @@ def table(rows: list[Record]) -> str:
     ]
     if speed is not None:
         keys = list(speed["contenders"][PEER])
+        laps = len(speed["contenders"][PEER][keys[0]]["per_second"])
         parts.append(
             "\n".join(
                 [
-                    f"{speed['rows']} sentences batched, {speed['singles']} single, {speed['laps']} laps, CTranslate2 {speed['ctranslate2']}:",
+                    f"{speed['rows']} sentences, {laps} laps, CTranslate2 {speed['ctranslate2']}:",
                     "",
                     "| engine | " + " | ".join(keys) + " |",
                     "|---" * (len(keys) + 1) + "|",

@@ -108,8 +108,6 @@ def main() -> None:
             "kind": kind,
             "direction": given.direction,
             "rows": len(texts) if given.quality else given.rows,
-            "singles": SINGLES,
-            "laps": given.laps,
             "ctranslate2": running[CTRANSLATE2].version if CTRANSLATE2 in running else None,
             "contenders": found,
             **circumstances(),

@@ -114,7 +114,7 @@ def test_texts_have_the_same_bits_however_they_are_read(kernels, name, monkeypat
             reader.next_logits([ids[:length], other[:length]]), np.stack([wanted[length - 1], of_alike[length - 1]])
         )
     rows = sum(step.rows for step in list(reader._steps)[: len(reader._memory)])
-    assert rows < 2 * 16 + 2 * 4  # the beginning is read once, but for tokens that logits are asked of
+    assert rows < 2 * 16 + 2 * 4  # the beginning is read once, but for tokens whose logits are wanted
     assert all((guard == GUARD).all() for guard in network.guards)
 
 

@@ -19,7 +19,7 @@ from niwaki.engines.native.decoder_program import (
 )
 from niwaki.engines.native.network import MAX_THREADS, THREAD_PRODUCTS, Layout, Network
 
-KEPT_BLOCKS = 4  # that a thread keeps for its next call
+REUSED_BLOCKS = 4  # of a thread, in its next call
 
 
 class Generator(Network):
@@ -116,7 +116,7 @@ class Generator(Network):
             if not self.kernels.generate(self._decoder, search, state, threads, scratch.ctypes.data):
                 break
             blocks.append(self.block(state.block_floats))
-        self._local.blocks = blocks[:KEPT_BLOCKS]
+        self._local.blocks = blocks[:REUSED_BLOCKS]
 
     def block(self, floats: int) -> np.ndarray:
         """Memory for keys and values. Kernels must not depend on its content: tests override this."""

@@ -44,7 +44,7 @@ def translate(network: Network, anatomy: Anatomy) -> "p.Program | LanguageProgra
 
 
 class Translator:
-    mixers, feed_forwards = MIXERS, FEED_FORWARDS
+    mixers, feed_forwards, may_be_pre_norm = MIXERS, FEED_FORWARDS, False
 
     def __init__(self, network: Network, anatomy: Anatomy) -> None:
         self.network, self.anatomy = network, anatomy
@@ -108,13 +108,9 @@ class Translator:
     def mixer(self, layer: Layer) -> Json:
         """Fields of a layer."""
         found: Json = getattr(self, translated(layer.mixer, "mixer", self.mixers))(layer)
-        if layer.paths.pre_norm and not self.pre_norm():
+        if layer.paths.pre_norm and not self.may_be_pre_norm:
             raise InputError("native engine: its norms stand behind blocks, and this network's before them; use onnx")
         return found
-
-    def pre_norm(self) -> bool:
-        """Whether norms may stand before blocks."""
-        return False
 
     def feed_forward(self, layer: Layer) -> Json:
         """Fields of a layer."""

@@ -1,6 +1,6 @@
 """Translates networks that generate text: their encoder as any other, and their decoder."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from torch import nn
 
@@ -10,6 +10,7 @@ from niwaki.engines.native import decoder_program as d
 from niwaki.engines.native import program as p
 from niwaki.engines.native import stores as s
 from niwaki.engines.native.translate import Translator, translated
+from niwaki.models.family import Network
 from niwaki.models.layer import Layer
 from niwaki.models.packed.factored import FactoredTable
 from niwaki.models.parts.decoders._decoder import Decoder
@@ -87,7 +88,7 @@ def for_decoder(fields: Json) -> Json:
     return found
 
 
-def side_embeddings(translator: Translator, side: Any) -> Json:
+def side_embeddings(translator: Translator, side: Network) -> Json:
     """Fields of an encoder, or of a decoder, that borrows the network's table of tokens and has positions of its own."""
     tokens: TiedEmbedding = side.embed_tokens
     path = translator.anatomy.inputs.token_table

@@ -15,7 +15,7 @@ INPUTS, MIXERS, FEED_FORWARDS = {"token_vectors", "learned_positions"}, {"attent
 
 
 class LanguageTranslator(Translator):
-    mixers, feed_forwards = MIXERS, FEED_FORWARDS
+    mixers, feed_forwards, may_be_pre_norm = MIXERS, FEED_FORWARDS, True
 
     def program(self) -> d.LanguageProgram:
         anatomy, inputs = self.anatomy, self.anatomy.inputs
@@ -33,15 +33,12 @@ class LanguageTranslator(Translator):
             positions=self.matrix(inputs.small_tables[0]) if inputs.small_tables else None,
             longest=anatomy.max_tokens,
             embedded=self.norm(inputs.norms[0]) if inputs.norms else None,
-            pre_norm=self.pre_norm(),
+            pre_norm=all(layer.paths.pre_norm for layer in anatomy.layers),
             last=self.norm(norm) if norm else None,
             layers=[self.decoder_layer(anatomy.layers[number]) for number in anatomy.order],
             output=self.linear(anatomy.head.final or table),
         )
         return d.LanguageProgram(language_model=decoder)
-
-    def pre_norm(self) -> bool:
-        return all(layer.paths.pre_norm for layer in self.anatomy.layers)
 
     def decoder_layer(self, layer: Layer) -> d.DecoderLayer:
         fields = for_decoder(self.mixer(layer))
