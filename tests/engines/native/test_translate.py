@@ -97,6 +97,12 @@ def test_networks_without_a_translation_are_rejected(build, message):
         translate(model.network, model.anatomy)
 
 
+def test_programs_of_encoders_have_no_keys_that_older_versions_reject():
+    _, found = program("bert")
+    written = set(found.model_dump(mode="json", exclude_none=True))
+    assert not written & {"token_scale", "skipped_positions", "decoder"} and "embedded" in written
+
+
 def test_unknown_modules_are_named_by_their_path():
     model = tiny.model("bert", layers=1)
 

@@ -133,8 +133,8 @@ class Layout:
         head = self.pin((c.Linear * len(program.head))(*(self.linear(linear) for linear in program.head)))
         order = self.pin(np.asarray(program.order, dtype=np.int32))
         return c.Model(
-            tokens=self.table(program.tokens, program.token_scale),
-            positions=self.table(program.positions, skipped=program.skipped_positions),
+            tokens=self.table(program.tokens, program.token_scale or 1.0),
+            positions=self.table(program.positions, skipped=program.skipped_positions or 0),
             types=self.table(program.types),
             widen=self.linear(program.widen),
             embedded=self.norm(program.embedded, self.embedding_size(program)),

@@ -79,9 +79,10 @@ class Program(Settings):
     version: Literal[2] = 2  # version 1 had no digests (program_file.py)
     tokens: Store  # (vocabulary, hidden size)
     widen: Linear | None = None  # from factorized token embeddings to the size of the other embeddings
-    token_scale: float = Field(1.0, gt=0.0, le=MOST_WIDTH)  # vectors of tokens are multiplied by it
+    # vectors of tokens are multiplied by it; None, also below, is not written, so older versions read programs without these
+    token_scale: float | None = Field(None, gt=0.0, le=MOST_WIDTH)
     positions: Store
-    skipped_positions: int = Field(0, ge=0, le=MOST_POSITIONS)  # rows of that table before the first token's
+    skipped_positions: int | None = Field(None, ge=0, le=MOST_POSITIONS)  # rows of that table before the first token's
     first_position: int = Field(ge=0, le=MOST_POSITIONS)
     types: Store | None = None
     reads_types: bool = False  # otherwise every token has the first type
@@ -157,7 +158,7 @@ class Parts:
         if program.embedded:
             self.norm(program.embedded, width, "embedded")
         width = self.linear(program.project, width, "project") if program.project else width
-        longest = positions - program.skipped_positions - program.first_position
+        longest = positions - (program.skipped_positions or 0) - program.first_position
         if not 1 <= longest <= MOST_POSITIONS:
             raise ProgramError(f"{positions} positions from {program.first_position} on leave none for a text")
         for number, layer in enumerate(program.layers):
