@@ -41,6 +41,21 @@ def test_ties_go_to_lower_ids():
     assert distribution(flat, Sampling(temperature=0)).tolist() == [1, 0, 0, 0]
 
 
+@pytest.mark.parametrize("how", [{"top_k": 7}, {"top_p": 0.3}, {"top_p": 0.999}, {"top_k": 900, "top_p": 0.8}], ids=str)
+@pytest.mark.parametrize("spread", [0.1, 3.0])
+def test_large_vocabularies_are_cut_as_if_they_were_sorted(how, spread):
+    """Logits have few different values, so that ties are at every border."""
+    logits, settings = np.random.default_rng(5).normal(0, spread, 3000).round(1), Sampling(**how)
+    order = np.argsort(-logits, kind="stable")
+    ranked = softmax(logits)[order]
+    ranked[settings.top_k or len(ranked) :] = 0
+    ranked /= ranked.sum()
+    ranked[np.cumsum(ranked) - ranked >= settings.top_p] = 0
+    wanted = np.zeros(3000)
+    wanted[order] = ranked / ranked.sum()
+    np.testing.assert_allclose(distribution(logits, settings), wanted, rtol=1e-9)
+
+
 @pytest.mark.parametrize("how", [{}, {"temperature": 0.7}, {"top_k": 5}, {"top_p": 0.6, "temperature": 1.5}], ids=str)
 def test_draws_have_the_frequencies_of_the_distribution(how):
     logits = np.random.default_rng(3).normal(size=17)

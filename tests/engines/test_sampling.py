@@ -80,7 +80,7 @@ def test_the_end_token_ends_a_text(folder, monkeypatch):
     sampler = model._sampler({})
     logits = torch.zeros(len(TOKENIZER)).numpy()
     logits[TOKENIZER.sep_token_id] = 50
-    monkeypatch.setattr(sampler, "_next_logits", lambda texts: [logits] * len(texts))
+    monkeypatch.setattr(sampler, "_next_logits", lambda texts, reader: [logits] * len(texts))
     (text,) = next(sampler.steps(["the film"]))
     assert text.finished == "end" and text.result().continuation == ""
 

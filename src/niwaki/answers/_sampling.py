@@ -5,6 +5,8 @@ import numpy as np
 from niwaki.answers._answer_type import softmax
 from niwaki.core.settings import Settings, setting
 
+SOME = 512  # tokens that are mostly enough for top-p
+
 
 class Sampling(Settings):
     temperature: float = setting(1.0, "divides the logits; 0 takes the likeliest token", ge=0, le=100)
@@ -17,18 +19,36 @@ class Sampling(Settings):
 
 def distribution(logits: np.ndarray, how: Sampling) -> np.ndarray:
     """(vocabulary,) to the probabilities that tokens are drawn with. Ties go to lower ids."""
-    order = np.argsort(-logits, kind="stable")
     if how.temperature == 0:
-        return one_hot(order[0], len(logits))
+        return one_hot(int(np.argmax(logits)), len(logits))
     probabilities = softmax(logits.astype(np.float64) / how.temperature)
+    if not how.top_k and how.top_p == 1:
+        return probabilities
+    order = likeliest(logits, how.top_k) if how.top_k else enough(logits, probabilities, how.top_p)
     ranked = probabilities[order]
     if how.top_k:
-        ranked[how.top_k :] = 0
-    ranked /= ranked.sum()
+        ranked /= ranked.sum()
     before = np.cumsum(ranked) - ranked  # probability of all likelier tokens
     ranked[before >= how.top_p] = 0
-    probabilities[order] = ranked / ranked.sum()
-    return probabilities
+    found = np.zeros_like(probabilities)
+    found[order] = ranked / ranked.sum()
+    return found
+
+
+def likeliest(logits: np.ndarray, count: int) -> np.ndarray:
+    """So many tokens with the highest logits, the highest first; of equal ones, lower ids. The whole vocabulary is not sorted, which would take longer than a
+    step of a small model."""
+    if count >= len(logits):
+        return np.argsort(-logits, kind="stable")
+    least = np.partition(logits, -count)[-count]
+    among = np.flatnonzero(logits >= least)
+    return among[np.argsort(-logits[among], kind="stable")][:count]
+
+
+def enough(logits: np.ndarray, probabilities: np.ndarray, share: float) -> np.ndarray:
+    """The likeliest tokens in order, at least those that together have this probability."""
+    order = likeliest(logits, SOME)
+    return order if probabilities[order].sum() > share else np.argsort(-logits, kind="stable")
 
 
 def one_hot(place: int, size: int) -> np.ndarray:

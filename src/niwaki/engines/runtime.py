@@ -1,8 +1,8 @@
 """The interface of an engine: named arrays in, logits out."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -78,6 +78,18 @@ class Runtime:
     def logits(self, arrays: Arrays) -> np.ndarray:
         """Integer arrays (batch, tokens) to logits (batch, labels), or (batch, tokens, labels) from a token head."""
         raise NotImplementedError
+
+    def text_reader(self) -> "TextReader | None":
+        """Something that remembers what it has read, for texts that grow; None if this engine reads texts from the start."""
+        return None
+
+
+class TextReader(Protocol):
+    """Reads growing texts of a causal language model; used by one thread."""
+
+    def next_logits(self, texts: Sequence[Sequence[int]]) -> np.ndarray:
+        """Logits of the token behind each text, (texts, vocabulary)."""
+        ...
 
 
 class EarlyExitRuntime(Runtime):

@@ -1,7 +1,7 @@
 """Continuations of prompts by a causal language model, token by token.
 
-Each step reads the whole text again, in any engine: there is no cache of keys and values, so the time grows with the square of the
-length. Special tokens are not sampled, apart from the one that ends a text. Every prompt has its own random numbers, so its continuation does not
+The native engine remembers keys and values of what it has read, also of beginnings that several prompts share. Other engines read the whole text
+again at each step, so the time grows with the square of the length. Special tokens are not sampled, apart from the one that ends a text. Every prompt has its own random numbers, so its continuation does not
 depend on the others.
 """
 
@@ -16,6 +16,7 @@ from niwaki.answers._sampling import Sampling, distribution, draw
 from niwaki.answers.likelihood import Likelihood, Reading, log_probabilities
 from niwaki.core.errors import InputError, UsageError
 from niwaki.core.seeds import numpy_generator
+from niwaki.engines.runtime import TextReader
 from niwaki.engines.scheduler import Scheduler
 from niwaki.tokenization.tokenizing import encode
 from niwaki.tokenization.windows import special_tokens
@@ -72,8 +73,9 @@ class Sampler:
     def steps(self, prompts: Sequence[str]) -> Iterator[list[Growing]]:
         """All texts after each step; the last time when all are finished."""
         texts = [self._start(number, prompt) for number, prompt in enumerate(prompts)]
+        reader = self.scheduler.runtime.text_reader()
         while active := [text for text in texts if not text.finished]:
-            for text, logits in zip(active, self._next_logits(active), strict=True):
+            for text, logits in zip(active, self._next_logits(active, reader), strict=True):
                 self._grow(text, logits)
             yield texts
 
@@ -90,7 +92,9 @@ class Sampler:
         shown = self._decode(ids)
         return Growing(list(ids), len(ids), shown, numpy_generator(self.how.seed, "sample", number), shown)
 
-    def _next_logits(self, texts: list[Growing]) -> np.ndarray:
+    def _next_logits(self, texts: list[Growing], reader: TextReader | None) -> np.ndarray:
+        if reader is not None:
+            return self.scheduler.checked(reader.next_logits([text.ids for text in texts]))
         builder = EncodedInputsBuilder()
         builder.add([Reading(text.ids, [0] * len(text.ids)) for text in texts])
         return self.scheduler.logits(builder.done())

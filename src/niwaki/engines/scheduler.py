@@ -46,11 +46,11 @@ class Scheduler:
         if not len(lengths):
             return np.zeros((0, self.labels or 0), dtype=np.float32)
         if len(lengths) == 1:  # the fast path of a single request
-            return self._checked(self._run(encoded, np.zeros(1, dtype=np.int64), use_all_threads=True))
+            return self.checked(self._run(encoded, np.zeros(1, dtype=np.int64), use_all_threads=True))
         batches = self.runtime.batches(lengths)
         parts = self._map(partial(self._run, encoded), batches)
         per_token = self.per_token and self.reduce is None
-        return self._checked(in_order(zip(batches, parts, strict=True), lengths, per_token))
+        return self.checked(in_order(zip(batches, parts, strict=True), lengths, per_token))
 
     def logits_with_exits(
         self, encoded: EncodedInputs, exits: list[int], stops: ExitRule
@@ -68,7 +68,7 @@ class Scheduler:
 
         for chosen, (found, numbers) in zip(batches, self._map(run, batches), strict=True):
             logits[chosen], taken[chosen] = found, numbers
-        return self._checked(logits), taken
+        return self.checked(logits), taken
 
     def _map(self, run: Callable[[np.ndarray, bool], Result], batches: list[np.ndarray]) -> Iterator[Result]:
         """Runs each batch on a thread of its own; a single batch runs here and may use all threads itself."""
@@ -86,7 +86,7 @@ class Scheduler:
             )
         return found if self.reduce is None else self.reduce(found, encoded, chosen)
 
-    def _checked(self, logits: np.ndarray) -> np.ndarray:
+    def checked(self, logits: np.ndarray) -> np.ndarray:
         """Rejects NaN, which would read as the first label and is not valid JSON."""
         if not np.isfinite(logits).all():
             raise NotFinite(self.runtime.folder)

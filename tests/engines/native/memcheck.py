@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from engines.native.generated_texts import DrawnTexts, joined
 from engines.native.shapes import Drawn, chain
 from niwaki.engines.native import library as c
+from niwaki.engines.native.generator import Generator
 from niwaki.engines.native.network import Network
 
 KERNELS = ("plain", "avx2")
@@ -43,6 +45,25 @@ class Forgetful(Network):
         return found
 
 
+class ForgetfulGenerator(Forgetful, Generator):
+    """With blocks that are undefined too, one for each step."""
+
+    block_floats = 1
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.step_products = 1 << 40
+
+    def block(self, floats: int) -> np.ndarray:
+        found = super().block(floats)
+        self.memcheck.memcheck_forget(ctypes.c_void_p(found.ctypes.data), ctypes.c_size_t(found.nbytes))
+        return found
+
+    def _call(self, *given: Any) -> None:
+        super()._call(*given)
+        self.decided |= self.memcheck.memcheck_errors() != self.before
+
+
 def main(shapes: int) -> int:
     memcheck = c.library()
     if memcheck is None or not hasattr(memcheck, "memcheck_runs") or not memcheck.memcheck_runs():
@@ -65,8 +86,26 @@ def faults_of(memcheck: Any, seed: int, kernels: str) -> list[str]:
     network = Forgetful(memcheck, drawn.program, drawn.tensors, f"shape {seed}", kernels)
     for threads in THREADS:
         chain(network, [1] if network.depth > 1 else [], drawn.texts, threads)
+    return [*faults_in(network, seed, kernels), *faults_of_texts(memcheck, seed, kernels)]
+
+
+def faults_of_texts(memcheck: Any, seed: int, kernels: str) -> list[str]:
+    drawn = DrawnTexts(seed)
+    network = ForgetfulGenerator(memcheck, drawn.program, drawn.tensors, f"texts {seed}", kernels)
+    texts = joined(drawn.texts)
+    for threads in THREADS:
+        found = [
+            network.generate(*texts, drawn.search, threads),
+            network.score(*texts, drawn.targets(), drawn.search, threads),
+        ]
+        network.handed_out |= any(undefined(memcheck, array) for array in found)
+    return faults_in(network, seed, kernels)
+
+
+def faults_in(network: Forgetful, seed: int, kernels: str) -> list[str]:
     summary = {"a decision depends": network.decided, "outputs depend": network.handed_out}
-    return [f"shape {seed}, {kernels}: {what} on undefined memory" for what, found in summary.items() if found]
+    name = type(network).__name__
+    return [f"shape {seed}, {name}, {kernels}: {what} on undefined memory" for what, found in summary.items() if found]
 
 
 def undefined(memcheck: Any, array: np.ndarray) -> bool:

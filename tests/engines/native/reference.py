@@ -55,11 +55,12 @@ class Reference:
     def embed(self, ids: np.ndarray, types: np.ndarray) -> torch.Tensor:
         program = self.program
         rows = self.matrix(program.tokens)[torch.from_numpy(ids)]
+        rows = rows * (program.token_scale or 1.0)
         rows = self.linear(program.widen, rows) if program.widen else rows
-        rows = rows + self.matrix(program.positions)[self.places(ids)]
+        rows = rows + self.matrix(program.positions)[(program.skipped_positions or 0) + self.places(ids)]
         if program.types:
             rows = rows + self.matrix(program.types)[torch.from_numpy(types if program.reads_types else types * 0)]
-        rows = self.norm(program.embedded, rows)
+        rows = self.norm(program.embedded, rows) if program.embedded else rows
         return self.linear(program.project, rows) if program.project else rows
 
     def places(self, ids: np.ndarray) -> torch.Tensor:

@@ -22,10 +22,10 @@ Text = tuple[np.ndarray, np.ndarray]  # ids and types
 class Drawn:
     """One program, its tensors, and texts for it, all decided by a seed."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, precision: str = "") -> None:
         self.draw = np.random.default_rng(seed)
         self.tensors: dict[str, np.ndarray] = {}
-        self.precision = PRECISIONS[seed % len(PRECISIONS)]
+        self.precision = precision or PRECISIONS[seed % len(PRECISIONS)]
         self.relative: p.Relative | None = None
         self.longest = self.size(8, LONGEST)
         self.program = self._program()

@@ -84,9 +84,9 @@ def test_packed_and_factorized_matrices_keep_their_storage():
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: seq2seq_model("bert"), "generates text token by token"),
+        (lambda: seq2seq_model("prefix bert"), "decoder 'prefix' has no translation; use engine 'onnx'"),
         (lambda: tiny.model("bilstm"), "runs encoders with attention, which 'bilstm' does not have"),
-        (lambda: tiny.model("llama"), "its attention reads whole texts, and this network is causal; use onnx"),
+        (lambda: tiny.model("llama"), "of causal networks it runs language models alone; use onnx"),
         (lambda: tiny.model("deberta_v2"), "has no translation; use engine 'onnx'"),
         (lambda: tiny.model("modernbert"), "has no translation; use engine 'onnx'"),
     ],
@@ -95,6 +95,12 @@ def test_networks_without_a_translation_are_rejected(build, message):
     model = build()
     with pytest.raises(InputError, match=message):
         translate(model.network, model.anatomy)
+
+
+def test_programs_of_encoders_have_no_keys_that_older_versions_reject():
+    _, found = program("bert")
+    written = set(found.model_dump(mode="json", exclude_none=True))
+    assert not written & {"token_scale", "skipped_positions", "decoder"} and "embedded" in written
 
 
 def test_unknown_modules_are_named_by_their_path():

@@ -6,13 +6,17 @@ import numpy as np
 import pytest
 
 import tiny
+from engines.kinds import INPUTS, model_of
+from niwaki.answers._beam_search import END, NO_TOKEN
+from niwaki.answers._forced_decoding import LABELS
+from niwaki.answers.likelihood import Likelihood
 from niwaki.core.errors import InputError
-from niwaki.engines.graph_rules import DECODER
 from niwaki.engines.native.library import best
-from niwaki.engines.native.program_file import PROGRAM
+from niwaki.engines.native.program_file import DIGESTS, PROGRAM, write_program
 from niwaki.engines.predictor import Predictor
 from niwaki.engines.runtimes import native
-from niwaki.engines.runtimes.native import BATCH_TOKENS, Native, packed
+from niwaki.engines.runtimes.native import BATCH_HYPOTHESES, BATCH_TOKENS, Native, packed
+from niwaki.models.edits.int8 import Int8
 
 pytestmark = pytest.mark.skipif(best() is None, reason="the native engine was not built, or this processor lacks AVX2")
 TEXTS = [text for text, _ in tiny.sentences(12, seed=4)]
@@ -78,13 +82,77 @@ def test_a_program_whose_head_does_not_fit_the_config_is_rejected(tmp_path, monk
         Native(folder, 1)
 
 
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory):
+    return tiny.deployed(model_of("text"), tmp_path_factory.mktemp("texts") / "model")
+
+
+def test_generated_texts_and_scores_are_those_of_onnx_runtime(texts):
+    """Texts in any batch, alone with all threads, and as padded arrays."""
+    ours, theirs = (Predictor(texts, engine, threads=2) for engine in ("native", "onnx"))
+    rows = ours.tokenize(INPUTS["label"])
+    found, wanted = ours.logits(rows), theirs.logits(rows)
+    assert np.array_equal(found[:, 1:], wanted[:, 1:])
+    np.testing.assert_allclose(found[:, 0], wanted[:, 0], atol=1e-4)
+    alone = ours.logits(ours.tokenize(INPUTS["label"][2:3]))
+    assert np.array_equal(alone, found[2:3])
+    arrays = rows.padded(np.arange(len(rows)), 0)
+    assert np.array_equal(ours.runtime.logits(arrays), found)
+    targets = np.pad(found[:, 1:].astype(np.int64), ((0, 0), (0, 1)), constant_values=NO_TOKEN)
+    ends = np.argmax(targets == NO_TOKEN, axis=1)
+    targets[np.arange(len(targets)), ends] = np.where(ends < found.shape[1] - 1, END, NO_TOKEN)
+    np.testing.assert_allclose(ours.runtime.logits({**arrays, LABELS: targets}), found[:, :1], atol=1e-4)
+
+
+def language_model(family):
+    return tiny.model(family, head="MaskedLM", labels=[], niwaki_answer=Likelihood(scoring="causal").to_json())
+
+
+def test_language_models_score_and_continue_texts_as_in_onnx_runtime(tmp_path):
+    folder = tiny.deployed(language_model("llama"), tmp_path / "model")
+    ours, theirs = (Predictor(folder, engine, threads=2) for engine in ("native", "onnx"))
+    for found, wanted in zip(ours.predict(TEXTS), theirs.predict(TEXTS), strict=True):
+        assert found.log_likelihood == pytest.approx(wanted.log_likelihood, abs=1e-3)
+    prompts = ["the film was", "the film", "it is very good and the plot"]
+    for how in ({"temperature": 0}, {"temperature": 1.0, "seed": 3}):
+        found, wanted = (model.sample(prompts, max_new_tokens=10, **how) for model in (ours, theirs))
+        assert [one.text for one in found] == [one.text for one in wanted]
+    assert ours.runtime.text_reader() is not None and theirs.runtime.text_reader() is None
+    rows = ours.tokenize(TEXTS[:3])
+    arrays = rows.padded(np.arange(3), 0)
+    mask = arrays["attention_mask"] == 1
+    assert np.array_equal(ours.runtime.logits(arrays)[mask], ours.runtime.run(rows, np.arange(3), 0))
+
+
+def test_gpt2_needs_8_bits_since_its_floats_are_stored_side_by_side(tmp_path):
+    model = language_model("gpt2")
+    model.save(tmp_path)
+    assert "c_attn.query.weight' is not stored under its own name" in write_program(model, tmp_path)
+    model.apply_edit(Int8())
+    folder = tiny.deployed(model, tmp_path / "int8")
+    found, wanted = (Predictor(folder, engine).predict(TEXTS) for engine in ("native", "torch"))
+    for one, other in zip(found, wanted, strict=True):
+        assert one.log_likelihood == pytest.approx(other.log_likelihood, rel=0.02)
+
+
+def test_batches_of_generation_have_like_lengths_and_work_for_each_thread(texts):
+    lengths = np.random.default_rng(0).integers(1, 60, 100)
+    engine = Native(texts, 2)
+    for count in (100, 30):
+        batches = engine.batches(lengths[:count])
+        assert sorted(np.concatenate(batches).tolist()) == list(range(count)) and len(batches) >= 2
+        assert all(len(rows) * engine.search.beam <= BATCH_HYPOTHESES for rows in batches)
+        assert np.all(np.diff(lengths[np.concatenate(batches)]) <= 0)
+
+
 def test_reasons_for_models_that_it_cannot_run(tmp_path, monkeypatch):
     assert Native.unsupported_reason(tmp_path) == (
         f"{tmp_path}: has no {PROGRAM}; `niwaki export {tmp_path} --to native` writes a model that has"
     )
     (tmp_path / PROGRAM).write_text(json.dumps({"version": 1}))
     assert "native" in Native.unsupported_reason(tmp_path)
-    (tmp_path / DECODER).write_bytes(b"")
-    assert "generates text" in Native.unsupported_reason(tmp_path)
+    (tmp_path / PROGRAM).write_text(json.dumps({"version": 2, DIGESTS: {}}))
+    (tmp_path / "config.json").write_text(json.dumps({"niwaki_answer": {"kind": "text", "grammar": True}}))
+    assert "generates what a grammar allows" in Native.unsupported_reason(tmp_path)
     monkeypatch.setattr(native, "best", lambda: None)
     assert Native.missing_requirement().startswith("native engine: it was not built, or this processor")

@@ -6,6 +6,7 @@ from ctypes import (
     POINTER,
     Structure,
     c_char_p,
+    c_double,
     c_float,
     c_int32,
     c_int64,
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-LAYOUT, PAD, MAX_FACTORS = 4, 16, 4  # as in native.h (PAD, MOST_PARTS)
+LAYOUT, PAD, MAX_FACTORS = 6, 16, 4  # as in native.h (PAD, MOST_PARTS)
 CHARACTERS, CHARACTER_BYTES, MAX_WORD_CHARACTERS, MAX_SPECIAL = (
     0x2100,
     3,
@@ -61,10 +62,10 @@ class Table(Structure):
 
 class Layer(Structure):
     _fields_: ClassVar = [
-        *((name, Linear) for name in ("query", "key", "value", "out", "up", "down")),
+        *((name, Linear) for name in ("query", "key", "value", "out", "up", "down", "gate")),
         *((name, Norm) for name in ("attended", "widened")),
         *((name, c_int32) for name in ("heads", "head_size", "activation", "reach")),
-        *((name, c_void_p) for name in ("relative", "attention_bias", "ffn_bias")),
+        *((name, c_void_p) for name in ("relative", "attention_bias", "ffn_bias", "turns", "reads")),
     ]
 
 
@@ -100,6 +101,56 @@ class Batch(Structure):
     ]
 
 
+class Decoder(Structure):
+    _fields_: ClassVar = [
+        ("tokens", Table),
+        ("positions", Table),
+        ("widen", Linear),
+        ("embedded", Norm),
+        ("last", Norm),
+        *((name, c_int32) for name in ("width", "depth", "pre_norm")),
+        ("own", POINTER(Layer)),
+        ("cross", POINTER(Layer)),
+        ("output", Linear),
+    ]
+
+
+class Search(Structure):
+    _fields_: ClassVar = [
+        *((name, c_int32) for name in ("beam", "start", "end", "first", "suppressed", "renormalizes")),
+        ("length_penalty", c_double),
+        ("suppress", c_void_p),
+    ]
+
+
+class Generation(Structure):
+    _fields_: ClassVar = [
+        *((name, c_int32) for name in ("texts", "tokens", "longest")),
+        *((name, c_void_p) for name in ("lengths", "hidden", "targets", "found")),
+        *((name, c_int32) for name in ("blocks", "block")),
+        ("memory", c_void_p),
+        ("block_floats", c_size_t),
+        ("used", c_size_t),
+        *((name, c_int32) for name in ("length", "rows")),
+    ]
+
+
+class Step(Structure):
+    _fields_: ClassVar = [("start", c_void_p), ("rows", c_int32)]
+
+
+class Reading(Structure):
+    _fields_: ClassVar = [
+        *((name, c_int32) for name in ("number", "rows", "wanted", "places")),
+        *((name, c_void_p) for name in ("tokens", "parents", "parent_steps", "place", "which")),
+        ("steps", POINTER(Step)),
+        ("logits", c_void_p),
+    ]
+
+
+GENERATION = (POINTER(Decoder), POINTER(Search), POINTER(Generation))
+
+
 class Kernels(Structure):
     """The functions for one kind of processor. ctypes releases the GIL while they run."""
 
@@ -111,6 +162,12 @@ class Kernels(Structure):
         ("pack", ctypes.CFUNCTYPE(None, c_void_p, c_int32, c_int32, c_int32, c_void_p)),
         ("scratch_bytes", ctypes.CFUNCTYPE(c_size_t, POINTER(Model), POINTER(Batch), c_int32)),
         ("forward", ctypes.CFUNCTYPE(None, POINTER(Model), POINTER(Batch), c_int32, c_void_p, c_void_p)),
+        ("generation_bytes", ctypes.CFUNCTYPE(c_size_t, *GENERATION, c_int32)),
+        ("block_floats", ctypes.CFUNCTYPE(c_size_t, *GENERATION)),
+        ("generate", ctypes.CFUNCTYPE(c_int32, *GENERATION, c_int32, c_void_p)),
+        ("reading_bytes", ctypes.CFUNCTYPE(c_size_t, POINTER(Decoder), POINTER(Reading), c_int32)),
+        ("reading_floats", ctypes.CFUNCTYPE(c_size_t, POINTER(Decoder), c_int32)),
+        ("read", ctypes.CFUNCTYPE(None, POINTER(Decoder), POINTER(Reading), c_int32, c_void_p)),
         ("activate", ctypes.CFUNCTYPE(None, c_void_p, c_int32, c_int32)),
         ("normalize", ctypes.CFUNCTYPE(None, c_void_p, c_int32, POINTER(Norm))),
         ("round_rows", ctypes.CFUNCTYPE(None, c_void_p, c_int32, c_int32, c_void_p, c_void_p, c_void_p)),
@@ -152,7 +209,10 @@ class Wordpiece(Structure):
     ]
 
 
-STRUCTURES = (Matrix, Linear, Norm, Table, Layer, Model, Batch, Kernels, Character, VocabularyEntry, Wordpiece)
+STRUCTURES = (
+    *(Matrix, Linear, Norm, Table, Layer, Model, Batch, Decoder, Search, Generation, Step, Reading, Kernels),
+    *(Character, VocabularyEntry, Wordpiece),
+)
 
 
 @cache

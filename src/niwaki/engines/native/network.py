@@ -28,10 +28,10 @@ def products(program: p.Program, parts: p.Parts) -> int:
     return found
 
 
-class Network:
-    """Runs batches without padding. Several threads may call it; each has scratch memory of its own, which is reused."""
+class KernelUser:
+    """Calls kernels. Several threads may do so; each has scratch memory of its own, which is reused."""
 
-    def __init__(self, program: p.Program, tensors: p.Tensors, where: str, kernels: str | None = None) -> None:
+    def __init__(self, kernels: str | None = None) -> None:
         name = kernels or c.best()
         found = c.kernels(name) if name else None
         if found is None:
@@ -39,13 +39,32 @@ class Network:
                 f"native engine: {'kernels ' + repr(name) if name else 'it'} cannot run here: {c.REQUIREMENTS}"
             )
         self.kernels = found
+        self._local = threading.local()
+
+    def scratch(self, needed: int) -> np.ndarray:
+        """The calling thread's memory for one call, at least `needed` bytes. Kernels must not depend on its content: tests override
+        this to fill it with random bytes."""
+        found: np.ndarray | None = getattr(self._local, "scratch", None)
+        if found is None or len(found) < needed:
+            found = self._local.scratch = c.aligned(needed * 5 // 4, np.uint8)
+        return found
+
+
+class Network(KernelUser):
+    """Runs batches without padding."""
+
+    def __init__(self, program: p.Program, tensors: p.Tensors, where: str, kernels: str | None = None) -> None:
+        super().__init__(kernels)
         self.per_token = program.per_token
         parts = p.Parts(program, tensors, where)
         self.sizes = parts.sizes
         self.products, self.depth = products(program, parts), len(program.order)
-        layout = _Layout(found, parts)
-        self._model, self._pinned = layout.model(program), layout.pinned
-        self._local = threading.local()
+        layout = Layout(self.kernels, parts)
+        self.lay_out(layout, program)
+        self._pinned = layout.pinned
+
+    def lay_out(self, layout: "Layout", program: p.Program) -> None:
+        self._model = layout.model(program)
 
     def __call__(self, ids: np.ndarray, types: np.ndarray, lengths: np.ndarray, threads: int = 1) -> np.ndarray:
         """Tokens of all texts, concatenated, and the lengths of the texts: logits (texts, labels), or (tokens, labels) from a token
@@ -79,14 +98,6 @@ class Network:
         self.kernels.forward(self._model, batch, threads, scratch.ctypes.data, logits.ctypes.data)
         return logits, left
 
-    def scratch(self, needed: int) -> np.ndarray:
-        """The calling thread's memory for one call, at least `needed` bytes. Kernels must not depend on its content: tests override
-        this to fill it with random bytes."""
-        found: np.ndarray | None = getattr(self._local, "scratch", None)
-        if found is None or len(found) < needed:
-            found = self._local.scratch = c.aligned(needed * 5 // 4, np.uint8)
-        return found
-
     def _check_depths(self, first: int, last: int) -> None:
         if not 0 <= first < last <= self.depth:
             raise InputError(f"the model has {self.depth} layers, so there is no layer range from {first} to {last}")
@@ -109,7 +120,7 @@ class Network:
             raise InputError(f"a token type is not below the {self.sizes.types} of the model")
 
 
-class _Layout:
+class Layout:
     """Copies the tensors of a program into the layout of the kernels; `pinned` holds the memory that they point to."""
 
     def __init__(self, kernels: Any, parts: p.Parts) -> None:
@@ -122,11 +133,11 @@ class _Layout:
         head = self.pin((c.Linear * len(program.head))(*(self.linear(linear) for linear in program.head)))
         order = self.pin(np.asarray(program.order, dtype=np.int32))
         return c.Model(
-            tokens=self.table(program.tokens),
-            positions=self.table(program.positions),
+            tokens=self.table(program.tokens, program.token_scale or 1.0),
+            positions=self.table(program.positions, skipped=program.skipped_positions or 0),
             types=self.table(program.types),
             widen=self.linear(program.widen),
-            embedded=self.norm(program.embedded),
+            embedded=self.norm(program.embedded, self.embedding_size(program)),
             project=self.linear(program.project),
             first_position=program.first_position,
             width=self.parts.sizes.width,
@@ -144,18 +155,25 @@ class _Layout:
     def layer(self, layer: p.Layer) -> c.Layer:
         struct = c.Layer(attended=self.norm(layer.attended), widened=self.norm(layer.widened))
         struct.attention_bias, struct.ffn_bias = self.bias(layer.attention_bias), self.bias(layer.ffn_bias)
-        if layer.attention is not None:
-            for part in ("query", "key", "value", "out"):
-                setattr(struct, part, self.linear(getattr(layer.attention, part)))
-            struct.heads, struct.head_size = layer.attention.heads, layer.attention.head_size
-            if layer.attention.relative is not None:
-                found = self.parts.relative(layer.attention.relative)
-                struct.reach = found.shape[1] // 2
-                struct.relative = self.address(np.pad(found, ((0, 0), (0, c.PAD))))
-        if layer.ffn is not None:
-            struct.up, struct.down = self.linear(layer.ffn.up), self.linear(layer.ffn.down)
-            struct.activation = c.ACTIVATIONS.index(layer.ffn.activation)
+        self.set_attention(struct, layer.attention)
+        self.set_ffn(struct, layer.ffn)
         return struct
+
+    def set_attention(self, struct: c.Layer, attention: p.Attention | None) -> None:
+        if attention is None:
+            return
+        for part in ("query", "key", "value", "out"):
+            setattr(struct, part, self.linear(getattr(attention, part)))
+        struct.heads, struct.head_size = attention.heads, attention.head_size
+        if attention.relative is not None:
+            found = self.parts.relative(attention.relative)
+            struct.reach = found.shape[1] // 2
+            struct.relative = self.address(np.pad(found, ((0, 0), (0, c.PAD))))
+
+    def set_ffn(self, struct: c.Layer, ffn: p.Ffn | None) -> None:
+        if ffn is not None:
+            struct.up, struct.down = self.linear(ffn.up), self.linear(ffn.down)
+            struct.activation = c.ACTIVATIONS.index(ffn.activation)
 
     def linear(self, linear: list[p.Matrix] | None) -> c.Linear:
         parts = linear or []
@@ -182,14 +200,27 @@ class _Layout:
     def bias(self, name: str | None) -> int | None:
         return None if name is None else self.row(self.parts.row(name))
 
-    def norm(self, norm: p.Norm) -> c.Norm:
-        gain, shift = self.parts.row(norm.gain), self.parts.row(norm.shift)
-        return c.Norm(self.row(gain), self.row(shift), norm.epsilon, len(gain))
+    def embedding_size(self, program: p.Program) -> int:
+        store = program.widen[-1].weight if program.widen else program.tokens
+        return self.parts.store(store)[0].shape[0 if program.widen else 1]
 
-    def table(self, store: p.Store | None) -> c.Table:
+    def norm(self, norm: p.Norm | None, width: int = 0) -> c.Norm:
+        """Without a norm, only the width is there."""
+        if norm is None:
+            return c.Norm(width=width)
+        gain = self.parts.row(norm.gain)
+        return c.Norm(self.row(gain), self.bias(norm.shift), norm.epsilon, len(gain))
+
+    def table(self, store: p.Store | None, factor: float = 1.0, skipped: int = 0) -> c.Table:
+        """The rows behind the `skipped` ones, times a factor."""
         if store is None:
             return c.Table()
         weight, scale = self.parts.store(store)
+        weight, scale = weight[skipped:], None if scale is None else scale[skipped:]
+        if factor != 1.0:
+            weight, scale = (
+                (weight * np.float32(factor), None) if scale is None else (weight, scale * np.float32(factor))
+            )
         rows, width = weight.shape
         address = self.address(np.pad(weight, ((0, 0), (0, c.padded(width) - width))))
         return (

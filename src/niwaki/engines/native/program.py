@@ -33,7 +33,7 @@ Linear = Annotated[list[Matrix], Field(min_length=1, max_length=MAX_FACTORS)]  #
 
 class Norm(Settings):
     gain: str
-    shift: str
+    shift: str | None = None  # without one, rows are divided by their root mean square (RMSNorm)
     epsilon: float = Field(gt=0.0, lt=1.0)
 
 
@@ -79,11 +79,14 @@ class Program(Settings):
     version: Literal[2] = 2  # version 1 had no digests (program_file.py)
     tokens: Store  # (vocabulary, hidden size)
     widen: Linear | None = None  # from factorized token embeddings to the size of the other embeddings
+    # vectors of tokens are multiplied by it; None, also below, is not written, so older versions read programs without these
+    token_scale: float | None = Field(None, gt=0.0, le=MOST_WIDTH)
     positions: Store
+    skipped_positions: int | None = Field(None, ge=0, le=MOST_POSITIONS)  # rows of that table before the first token's
     first_position: int = Field(ge=0, le=MOST_POSITIONS)
     types: Store | None = None
     reads_types: bool = False  # otherwise every token has the first type
-    embedded: Norm
+    embedded: Norm | None = None
     project: Linear | None = None  # from the size of the embeddings to that of the layers
     layers: Annotated[list[Layer], Field(min_length=1, max_length=MOST_LAYERS)]
     order: Annotated[list[int], Field(min_length=1, max_length=MOST_LAYERS)]  # which layer runs at each depth
@@ -126,7 +129,10 @@ class Parts:
         return self._read[key]
 
     def row(self, name: str) -> np.ndarray:
-        return tensor(self.tensors, name, 1, np.float32)
+        """A vector; it may be stored as a matrix of one row."""
+        found = self.tensors.get(name)
+        is_matrix = found is not None and found.ndim == 2 and len(found) == 1
+        return tensor(self.tensors, name, 2 if is_matrix else 1, np.float32).reshape(-1)
 
     def relative(self, relative: Relative) -> np.ndarray:
         """(heads, distances)."""
@@ -142,16 +148,17 @@ class Parts:
 
     def _program(self, program: Program) -> Sizes:
         vocabulary, width = self.store(program.tokens)[0].shape
-        width = self._linear(program.widen, width, "widen") if program.widen else width
+        width = self.linear(program.widen, width, "widen") if program.widen else width
         positions, wide = self.store(program.positions)[0].shape
         same(wide, width, "the width of positions")
         types = 0
         if program.types:
             types, wide = self.store(program.types)[0].shape
             same(wide, width, "the width of types")
-        self._norm(program.embedded, width, "embedded")
-        width = self._linear(program.project, width, "project") if program.project else width
-        longest = positions - program.first_position
+        if program.embedded:
+            self.norm(program.embedded, width, "embedded")
+        width = self.linear(program.project, width, "project") if program.project else width
+        longest = positions - (program.skipped_positions or 0) - program.first_position
         if not 1 <= longest <= MOST_POSITIONS:
             raise ProgramError(f"{positions} positions from {program.first_position} on leave none for a text")
         for number, layer in enumerate(program.layers):
@@ -162,26 +169,47 @@ class Parts:
             raise ProgramError("its head is for every token, and pools them")
         labels = width
         for number, linear in enumerate(program.head):
-            labels = self._linear(linear, labels, f"head {number}")
+            labels = self.linear(linear, labels, f"head {number}")
         return Sizes(width, vocabulary, longest, types if program.reads_types else 0, labels)
 
     def _layer(self, layer: Layer, width: int, longest: int, name: str) -> None:
         if layer.attention is not None:
-            self._attention(layer.attention, width, longest, name)
-        if layer.ffn is not None:
-            ffn_size = self._linear(layer.ffn.up, width, f"{name}: up")
-            same(self._linear(layer.ffn.down, ffn_size, f"{name}: down"), width, f"{name}: outputs of down")
+            self.attention(layer.attention, width, longest, name)
+        self.ffn(layer.ffn, width, name)
         for bias in (layer.attention_bias, layer.ffn_bias):
-            if bias is not None:
-                same(len(self.row(bias)), width, f"{name}: numbers of a bias")
-        self._norm(layer.attended, width, f"{name}: attended")
-        self._norm(layer.widened, width, f"{name}: widened")
+            self.bias(bias, width, name)
+        self.norm(layer.attended, width, f"{name}: attended")
+        self.norm(layer.widened, width, f"{name}: widened")
 
-    def _attention(self, attention: Attention, width: int, longest: int, name: str) -> None:
-        attended = attention.heads * attention.head_size
-        for part, linear in (("query", attention.query), ("key", attention.key), ("value", attention.value)):
-            same(self._linear(linear, width, f"{name}: {part}"), attended, f"{name}: outputs of {part}")
-        same(self._linear(attention.out, attended, f"{name}: out"), width, f"{name}: outputs of out")
+    def ffn(self, ffn: Ffn | None, width: int, name: str) -> None:
+        if ffn is not None:
+            ffn_size = self.linear(ffn.up, width, f"{name}: up")
+            same(self.linear(ffn.down, ffn_size, f"{name}: down"), width, f"{name}: outputs of down")
+
+    def bias(self, bias: str | None, width: int, name: str) -> None:
+        if bias is not None:
+            same(len(self.row(bias)), width, f"{name}: numbers of a bias")
+
+    def attention(
+        self,
+        attention: Attention,
+        width: int,
+        longest: int,
+        name: str,
+        read: int | None = None,
+        keys: int | None = None,
+    ) -> None:
+        """`read` is the width of the rows that it reads, where these are others, `keys` the number of keys, where heads share them."""
+        attended, read = attention.heads * attention.head_size, read or width
+        read_by_heads = (keys or attention.heads) * attention.head_size
+        for part, inputs, wanted in (
+            ("query", width, attended),
+            ("key", read, read_by_heads),
+            ("value", read, read_by_heads),
+        ):
+            outputs = self.linear(getattr(attention, part), inputs, f"{name}: {part}")
+            same(outputs, wanted, f"{name}: outputs of {part}")
+        same(self.linear(attention.out, attended, f"{name}: out"), width, f"{name}: outputs of out")
         relative = attention.relative
         if relative is not None:
             same(len(relative.heads), attention.heads, f"{name}: heads of relative")
@@ -191,19 +219,19 @@ class Parts:
                 )
             self.relative(relative)
 
-    def _linear(self, linear: Sequence[Matrix], inputs: int, name: str) -> int:
+    def linear(self, linear: Sequence[Matrix], inputs: int, name: str, most: int = MOST_WIDTH) -> int:
         for matrix in linear:
             outputs, wanted = self.store(matrix.weight)[0].shape
             same(wanted, inputs, f"{name}: inputs")
             if matrix.bias is not None:
                 same(len(self.row(matrix.bias)), outputs, f"{name}: numbers of the bias")
             inputs = outputs
-        if inputs > MOST_WIDTH:
+        if inputs > most:
             raise ProgramError(f"{name}: {inputs} outputs are more than any model's")
         return inputs
 
-    def _norm(self, norm: Norm, width: int, name: str) -> None:
-        for part in (norm.gain, norm.shift):
+    def norm(self, norm: Norm, width: int, name: str) -> None:
+        for part in (norm.gain, *([norm.shift] if norm.shift else [])):
             same(len(self.row(part)), width, f"{name}: numbers of the norm")
 
 

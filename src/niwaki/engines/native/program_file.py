@@ -1,7 +1,7 @@
 """Writes and reads `native.json`, the native engine's program, with digests of the files that it belongs to."""
 
 import zlib
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from niwaki.core.json_types import Json
 from niwaki.core.path_safety import file_inside
 from niwaki.core.settings import check
 from niwaki.core.tensor_file import read_header
+from niwaki.engines.native.decoder_program import LanguageProgram, TextProgram
 from niwaki.engines.native.program import Program
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ SHAPE_FILES = ("config.json", "blueprint.json")  # what the program was translat
 DIGESTS = "written_for"  # the key of the program's digests
 VERSION_WITHOUT_DIGESTS = 1  # the version of programs without digests
 MAX_BYTES = 8 << 20
+NO_NAMES = ("kind", "activation", "head_activation", "pooling")  # texts of a program that name no tensor
 READ = {"F32", "F16", "I8", "U8", "I32", "I64"}  # types of tensors in what niwaki saves
 
 Tensors = dict[str, np.ndarray]
@@ -35,6 +37,7 @@ def write_program(model: "Model", folder: Path) -> str | None:
 
     try:
         program = translate(model.network, model.anatomy)
+        _check_names(program, read_header(file_inside(folder, WEIGHTS)).tensors)
         ties = _digests(folder, tensors_of(folder))
     except InputError as error:
         return str(error)
@@ -43,14 +46,39 @@ def write_program(model: "Model", folder: Path) -> str | None:
     return None
 
 
-def read_program(folder: Path) -> tuple[Program, Tensors]:
+def _check_names(program: Program | LanguageProgram, stored: Container[str]) -> None:
+    """Rejects float matrices that checkpoints of their family store transposed, or several as one (GPT-2)."""
+    missing = next((name for name in _names(program.model_dump(mode="json")) if name not in stored), None)
+    if missing is not None:
+        raise InputError(
+            f"native engine: '{missing}' is not stored under its own name, as in published checkpoints of its family; "
+            "int8 weights are (niwaki export without --precision float)"
+        )
+
+
+def _names(value: object) -> Iterator[str]:
+    """Names of tensors in a program."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            if isinstance(inner, str):
+                yield from [inner] if key not in NO_NAMES else []
+            else:
+                yield from _names(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _names(inner)
+
+
+def read_program(folder: Path) -> tuple[Program | LanguageProgram, Tensors]:
     """The program and its tensors. Rejects a program if it, or a file that it belongs to, has changed."""
     where = file_inside(folder, PROGRAM)
     values = _read(where)
     if _lacks_digests(values):
         raise InputError(_outdated(folder))
     ties = values.pop(DIGESTS, None)
-    program = check(Program, values, str(where))
+    kinds: dict[str, type[Program | LanguageProgram]] = {"decoder": TextProgram, "language_model": LanguageProgram}
+    kind = next((kinds[key] for key in kinds if key in values), Program)
+    program: Program | LanguageProgram = check(kind, values, str(where))
     if not isinstance(ties, dict) or ties.get(PROGRAM) != fingerprint(values):
         raise InputError(f"{where}: was changed since it was written; {fix(folder)}")
     tensors = dict(tensors_of(folder))

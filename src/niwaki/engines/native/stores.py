@@ -126,7 +126,22 @@ class Kronecker(Settings):
         return (weight, None) if isinstance(self.first, Floats) else rounded(weight)
 
 
-Store = Annotated[Floats | Int8 | LowBit | Sparse | Kronecker, Field(discriminator="kind")]
+class Sinusoids(Settings):
+    """Sinusoidal positions, computed when they are read: sines, then cosines (models/networks/encoder_decoder.py)."""
+
+    kind: Literal["sinusoids"] = "sinusoids"
+    rows: int = Field(ge=1, le=MOST_WIDTH)
+    columns: int = Field(ge=1, le=MOST_WIDTH)
+
+    def read(self, tensors: Tensors) -> Scaled:
+        sized(self.rows, self.columns, "a table of sinusoids")
+        half = (self.columns + 1) // 2
+        steps = np.exp(np.arange(half, dtype=np.float32) * np.float32(-np.log(10_000.0) / half))
+        angles = np.arange(self.rows, dtype=np.float32)[:, None] * steps
+        return np.concatenate([np.sin(angles), np.cos(angles)], axis=1)[:, : self.columns].astype(np.float32), None
+
+
+Store = Annotated[Floats | Int8 | LowBit | Sparse | Kronecker | Sinusoids, Field(discriminator="kind")]
 
 
 def tensor(tensors: Tensors, name: str, dimensions: int, kind: type) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Translates a model into a program for the native engine. Needs torch; running the program does not."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
@@ -9,7 +9,6 @@ from niwaki.core.json_types import Json
 from niwaki.engines.native import program as p
 from niwaki.engines.native import stores as s
 from niwaki.engines.native.library import MAX_FACTORS
-from niwaki.engines.runtime import Runtime
 from niwaki.models.activation_functions import activation_name
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.deltas._delta import Tuned
@@ -23,44 +22,62 @@ from niwaki.models.packed.sparse import Sparse
 from niwaki.models.packed.static import StaticInt8Linear
 from niwaki.models.packed.store import Floats, StoredLinear, StoredTable
 from niwaki.models.parts._part import Part
+from niwaki.models.parts.decoders._decoder import Decoder
+from niwaki.models.tables import PackedPositions, Positions
 from niwaki.models.ties import first_names
 
+if TYPE_CHECKING:
+    from niwaki.engines.native.decoder_program import LanguageProgram
 
-def translate(network: Network, anatomy: Anatomy) -> p.Program:
+INPUTS, MIXERS, FEED_FORWARDS, HEADS = {"token_embeddings", "shared_table"}, {"attention"}, {"dense"}, {"dense"}
+
+
+def translate(network: Network, anatomy: Anatomy) -> "p.Program | LanguageProgram":
     """The program, with tensor names as in the weights file. Rejects networks that the kernels do not support."""
-    return _Translator(network, anatomy).program()
+    from niwaki.engines.native.translate_decoder import DecoderTranslator
+    from niwaki.engines.native.translate_language import LanguageTranslator
+
+    if anatomy.decoder is not None:
+        return DecoderTranslator(network, anatomy).program()
+    kind = LanguageTranslator if anatomy.layers and anatomy.is_causal else Translator
+    return kind(network, anatomy).program()
 
 
-class _Translator:
+class Translator:
+    mixers, feed_forwards, may_be_pre_norm = MIXERS, FEED_FORWARDS, False
+
     def __init__(self, network: Network, anatomy: Anatomy) -> None:
         self.network, self.anatomy = network, anatomy
         self.saved_names = first_names(network)
         self.paths = {id(module): path for path, module in network.named_modules()}
         self.modules = dict(network.named_modules(remove_duplicate=False))  # a shared module has several paths
 
-    def program(self) -> p.Program:
+    def program(self) -> "p.Program | LanguageProgram":
         anatomy = self.anatomy
-        if anatomy.is_seq2seq:
-            raise InputError(Runtime.generation_unsupported("native engine"))
-        if not anatomy.layers:
-            raise InputError(
-                f"native engine: it runs encoders with attention, which '{self.network.config.model_type}' does not have"
-            )
-        if anatomy.is_causal:
-            raise InputError("native engine: its attention reads whole texts, and this network is causal; use onnx")
         translated(anatomy.head, "head", HEADS)
-        for layer in anatomy.layers:  # before what they need of the input stage
-            translated(layer.mixer, "mixer", MIXERS)
         return p.Program(
-            **getattr(self, translated(anatomy.inputs, "input stage", INPUTS))(),
-            layers=[self.layer(layer) for layer in anatomy.layers],
-            order=anatomy.order,
+            **self.encoder(),
             head=[self.linear(path) for path in (*anatomy.head.inner, anatomy.head.final)],
             head_activation=anatomy.head.activation,
             per_token=anatomy.per_token,
             pooling=anatomy.head.pooling,
             unit_length=anatomy.head.unit_length,
         )
+
+    def encoder(self) -> Json:
+        """Fields of a program: all but the head."""
+        anatomy = self.anatomy
+        if not anatomy.layers:
+            raise InputError(
+                f"native engine: it runs encoders with attention, which '{self.network.config.model_type}' does not have"
+            )
+        for layer in anatomy.layers:  # before what they need of the input stage
+            translated(layer.mixer, "mixer", MIXERS)
+        return {
+            **getattr(self, translated(anatomy.inputs, "input stage", INPUTS))(),
+            "layers": [self.layer(layer) for layer in anatomy.layers],
+            "order": anatomy.order,
+        }
 
     def token_embeddings(self) -> Json:
         """Fields of a program."""
@@ -78,11 +95,27 @@ class _Translator:
             "project": self.linear(inputs.projection) if inputs.projection else None,
         }
 
+    def shared_table(self) -> Json:
+        """Fields of a program: the embeddings of an encoder–decoder with one table."""
+        from niwaki.engines.native.translate_decoder import side_embeddings
+
+        return {**side_embeddings(self, self.network.get_encoder()), "first_position": 0}
+
     def layer(self, layer: Layer) -> p.Layer:
-        mixer = getattr(self, translated(layer.mixer, "mixer", MIXERS))(layer)
-        feed_forward = getattr(self, translated(layer.feed_forward, "feed-forward block", FEED_FORWARDS))(layer)
         attended, widened = (self.norm(self.at(layer, role)) for role in ("attention_norm", "ffn_norm"))
-        return p.Layer(**mixer, **feed_forward, attended=attended, widened=widened)
+        return p.Layer(**self.mixer(layer), **self.feed_forward(layer), attended=attended, widened=widened)
+
+    def mixer(self, layer: Layer) -> Json:
+        """Fields of a layer."""
+        found: Json = getattr(self, translated(layer.mixer, "mixer", self.mixers))(layer)
+        if layer.paths.pre_norm and not self.may_be_pre_norm:
+            raise InputError("native engine: its norms stand behind blocks, and this network's before them; use onnx")
+        return found
+
+    def feed_forward(self, layer: Layer) -> Json:
+        """Fields of a layer."""
+        found: Json = getattr(self, translated(layer.feed_forward, "feed-forward block", self.feed_forwards))(layer)
+        return found
 
     def at(self, layer: Layer, role: str) -> str:
         return f"{self.paths[id(layer.module)]}.{layer.path(role)}"
@@ -146,7 +179,9 @@ class _Translator:
             return s.Int8(weight=self.name(f"{path}.weight"), scale=self.name(f"{path}.scale"), transposed=transposed)
         if isinstance(module, StoredLinear | StoredTable):
             return self.store(f"{path}.store")
-        if isinstance(module, nn.Linear | nn.Embedding):
+        if isinstance(module, PackedPositions):
+            return s.Int8(weight=self.name(f"{path}.weight"), scale=self.name(f"{path}.scale"))
+        if isinstance(module, nn.Linear | nn.Embedding | Positions):
             return s.Floats(weight=self.name(f"{path}.weight"))
         raise unknown(path, module)
 
@@ -172,9 +207,10 @@ class _Translator:
         raise unknown(path, module)
 
     def norm(self, path: str) -> p.Norm:
-        return p.Norm(
-            gain=self.name(f"{path}.weight"), shift=self.name(f"{path}.bias"), epsilon=float(self.modules[path].eps)
-        )
+        module = self.modules[path]
+        epsilon = module.eps if hasattr(module, "eps") else module.variance_epsilon
+        shift = self.name_or_none(f"{path}.bias")
+        return p.Norm(gain=self.name(f"{path}.weight"), shift=shift, epsilon=float(epsilon))
 
     def name(self, name: str) -> str:
         """The name in the weights file, where a shared tensor is stored once."""
@@ -184,13 +220,11 @@ class _Translator:
         return self.saved_names.get(name)
 
 
-INPUTS, MIXERS, FEED_FORWARDS, HEADS = {"token_embeddings"}, {"attention"}, {"dense"}, {"dense"}
-
-
-def translated(part: Part | type[Part], what: str, known: set[str]) -> str:
+def translated(part: Part | type[Part] | Decoder, what: str, known: set[str]) -> str:
     """The method that translates a part. Rejects parts without a translation."""
     if part.native is None or part.native not in known:
-        raise InputError(f"native engine: {what} '{part.label()}' has no translation; use engine 'onnx'")
+        label = type(part).__module__.rpartition(".")[2] if isinstance(part, Decoder) else part.label()
+        raise InputError(f"native engine: {what} '{label}' has no translation; use engine 'onnx'")
     return part.native
 
 

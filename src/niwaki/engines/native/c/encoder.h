@@ -275,7 +275,7 @@ static void answer(const Model *m, const Scratch *s, int from, int to, float *lo
     for (int first = from; first < to; first += BLOCK) {
         const int some = to - first < BLOCK ? to - first : BLOCK;
         Rows rows = {s->hidden + (size_t)first * width, width, NULL, NULL, NULL};
-        int outputs = 0;
+        int outputs = m->width;
         for (int i = 0; i < m->head_parts; i++) {
             outputs = m->head[i].part[m->head[i].parts - 1].outputs;
             float *to_here = i % 2 ? s->inner : s->middle;

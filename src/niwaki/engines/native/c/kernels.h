@@ -5,6 +5,11 @@
 #include "attention.h"
 #include "team.h"
 #include "encoder.h"
+#include "vocabulary.h"
+#include "decoder.h"
+#include "finder.h"
+#include "search.h"
+#include "reading.h"
 
 /* One product as `apply` makes it, of rows with padded widths, for tests. */
 static void product(const float *rows, int count, const Matrix *by, const float *plus, int activation, float *to, void *scratch) {
@@ -26,5 +31,5 @@ static void product(const float *rows, int count, const Matrix *by, const float 
 #define STRING(name) STRING_(name)
 
 const Kernels TABLE(KERNELS) = {
-    STRING(KERNELS), LANES, LAST_CODE, panel_bytes, pack, scratch_bytes, forward, activate, normalize, round_rows, softmax, product,
+    STRING(KERNELS), LANES, LAST_CODE, panel_bytes, pack, scratch_bytes, forward, generation_bytes, block_floats, generate, reading_bytes, reading_floats, read_rows, activate, normalize, round_rows, softmax, product,
 };

@@ -15,7 +15,7 @@
 #define NEWER 1
 #endif
 
-#define LAYOUT 4     /* of the structures; Python refuses a library with another */
+#define LAYOUT 6     /* of the structures; Python refuses a library with another */
 #define PAD 16       /* numbers that widths are rounded up to: what the widest vectors hold */
 #define MOST_PARTS 4 /* matrices that one linear map may be the product of */
 
@@ -37,6 +37,7 @@ typedef struct {
     Matrix part[MOST_PARTS];
 } Linear;
 
+/* Without a gain there is no norm, and only its width counts. Without a shift it only scales: rows are divided by their root mean square. */
 typedef struct {
     const float *gain, *shift;
     float epsilon;
@@ -53,12 +54,15 @@ typedef struct {
 
 /* An encoder layer, norms behind the blocks. `relative`, where a family has it, is what is added to the scores by the distance
    from query to key: (heads, 2 reach + 1, and PAD zeros), with no distance in the middle. A block whose last map has no parts was
-   taken out, and leaves its bias, or NULL. */
+   taken out, and leaves its bias, or NULL. Only decoders have the rest: `gate`, whose activated outputs those of `up` are multiplied
+   with; `reads`, which key of a token each head reads, where several read one; and `turns`, cosines and then sines of the angles
+   that a head's halves are turned by, (positions, head_width). */
 typedef struct {
-    Linear query, key, value, out, up, down;
+    Linear query, key, value, out, up, down, gate;
     Norm attended, widened;
     int32_t heads, head_width, activation, reach;
-    const float *relative, *attention_bias, *ffn_bias;
+    const float *relative, *attention_bias, *ffn_bias, *turns;
+    const int32_t *reads;
 } Layer;
 
 enum { POOL_FIRST, POOL_MEAN, POOL_MAX, POOL_MEAN_SQRT }; /* the first token's row, or one computed from all rows of the text */
@@ -68,7 +72,7 @@ typedef struct {
     Linear widen; /* from a narrow table of tokens to the width of the embeddings */
     Norm embedded;
     Linear project; /* from the width of the embeddings to that of the layers */
-    int32_t first_position, width, depth, per_token, head_parts, head_activation;
+    int32_t first_position, width, depth, per_token, head_parts, head_activation; /* a head without parts gives the rows themselves */
     int32_t pooling, unit_length; /* what the head reads of a text: POOL_…; whether it is scaled to length 1 */
     const Layer *layers;
     const int32_t *order; /* which layer runs at each depth */
@@ -85,6 +89,56 @@ typedef struct {
     float *left;
 } Batch;
 
+/* A decoder. Each of its layers is two: attention to the tokens generated so far (the rest of `own` is not read), then attention to the text
+   that the encoder read, with the feed-forward block behind it. A decoder that stands alone has no attention to texts: the norm of
+   `cross` has no width. */
+typedef struct {
+    Table tokens, positions;
+    Linear widen;
+    Norm embedded, last; /* `last`: behind the last layer */
+    int32_t width, depth, pre_norm;
+    const Layer *own, *cross;
+    Linear output; /* from the last layer's rows to a logit for each token of the vocabulary */
+} Decoder;
+
+/* Tokens that are read together, with their keys and values. A row is a token; it comes behind its parent, a row of the same step
+   or an earlier one, at the next place. */
+typedef struct {
+    float *start; /* keys and values of each layer, (2 x depth, rows, stride), then four numbers of each row */
+    int32_t rows;
+} Step;
+
+/* A step of a decoder that stands alone: rows to read, and those whose logits are wanted. */
+typedef struct {
+    int32_t number, rows, wanted, places; /* of the step; of places that a text may have */
+    const int32_t *tokens, *parents, *parent_steps, *place; /* of each row; a text's first token has no parent: -1 */
+    const int32_t *which;                                   /* (wanted) */
+    Step *steps;                                            /* all up to this one, whose memory is there */
+    float *logits;                                          /* (wanted, vocabulary) */
+} Reading;
+
+/* How texts are searched for (answers/_beam_search.py). `suppress` are tokens that are never generated; `first`, unless it is negative, is
+   the token that is always generated first. */
+typedef struct {
+    int32_t beam, start, end, first, suppressed, renormalizes;
+    double length_penalty;
+    const int32_t *suppress;
+} Search;
+
+/* Texts that are generated together, and how far they are. The keys and values of generated tokens lie in blocks of memory that are given
+   one after the other, when a call says that it needs another. */
+typedef struct {
+    int32_t texts, tokens, longest; /* of the input; the most that is generated of a text */
+    const int32_t *lengths;
+    const float *hidden;    /* the encoder's rows of all tokens, of true width */
+    const int32_t *targets; /* (texts, longest): generated texts to score, -1 behind their ends; or NULL */
+    float *found;           /* (texts, 1 + longest): the logarithm of how likely a text is, its tokens, -1 behind its end; or (texts, 1) */
+    int32_t blocks, block;  /* how many there are, and which is being filled */
+    float *const *memory;
+    size_t block_floats, used; /* the size of each; what is used of the last */
+    int32_t length, rows;      /* tokens generated so far; hypotheses that go on: 0 at first */
+} Generation;
+
 /* One set of kernels, for one kind of processor. Python's tests call each of them. */
 typedef struct {
     const char *name;
@@ -94,6 +148,15 @@ typedef struct {
     void (*pack)(const void *weights, int outputs, int inputs, int whole, void *panels);
     size_t (*scratch_bytes)(const Model *, const Batch *, int threads);
     void (*forward)(const Model *, const Batch *, int threads, void *scratch, float *logits);
+    /* generation: scratch memory, which stays as it is between calls; floats that a block must hold; one call, which returns whether it needs
+       another block */
+    size_t (*generation_bytes)(const Decoder *, const Search *, const Generation *, int threads);
+    size_t (*block_floats)(const Decoder *, const Search *, const Generation *);
+    int (*generate)(const Decoder *, const Search *, Generation *, int threads, void *scratch);
+    /* a decoder that stands alone: scratch memory; floats of a step of so many rows; one step */
+    size_t (*reading_bytes)(const Decoder *, const Reading *, int threads);
+    size_t (*reading_floats)(const Decoder *, int rows);
+    void (*read)(const Decoder *, const Reading *, int threads, void *scratch);
     /* parts, for tests */
     void (*activate)(float *values, int count, int activation);
     void (*normalize)(float *rows, int count, const Norm *);

@@ -14,8 +14,24 @@ static void go_past(const float *from, const float *bias, int count, int width, 
         for (int i = 0; i < width; i += LANES) store(to + row + i, bias ? add(load(from + row + i), load(bias + i)) : load(from + row + i));
 }
 
+/* To a mean square of 1, then gain. */
+static void scale_to_one(float *rows, int count, const Norm *norm) {
+    const int width = padded(norm->width);
+    for (float *row = rows; row < rows + (size_t)count * width; row += width) {
+        Floats squares = all(0.0f);
+        for (int i = 0; i < width; i += LANES) squares = mul_add(load(row + i), load(row + i), squares);
+        const Floats factor = all(1.0f / sqrtf(sum_of(squares) / (float)norm->width + norm->epsilon));
+        for (int i = 0; i < width; i += LANES) store(row + i, mul(mul(load(row + i), factor), load(norm->gain + i)));
+    }
+}
+
 /* To mean 0 and variance 1, then gain and shift (both 0 in the padding). */
 static void normalize(float *rows, int count, const Norm *norm) {
+    if (!norm->gain) return;
+    if (!norm->shift) {
+        scale_to_one(rows, count, norm);
+        return;
+    }
     const int width = padded(norm->width);
     for (float *row = rows; row < rows + (size_t)count * width; row += width) {
         Floats sum = all(0.0f), squares = all(0.0f);

@@ -22,6 +22,9 @@ class Decoder:
     """Base of the files in `parts/decoders/`. A decoder says how it embeds tokens and how it makes logits."""
 
     has_own_layers: ClassVar[bool] = True  # else the encoder's layers generate
+    native: ClassVar[str | None] = (
+        None  # how the native engine runs it (engines/native/translate_decoder.py); None: it cannot
+    )
 
     def __init__(self, anatomy: "Anatomy", paths: DecoderPaths) -> None:
         self.anatomy, self.network, self.paths = anatomy, anatomy.network, paths

@@ -1,5 +1,7 @@
 """A decoder behind an encoder of any family, with tables of its own (`models/networks/encoder_decoder.py`)."""
 
+from typing import ClassVar
+
 from torch import Tensor
 
 from niwaki.models.parts.decoders._decoder import Decoder
@@ -9,6 +11,8 @@ DECODER = "decoder"
 
 
 class OwnTable(Decoder):
+    native: ClassVar[str | None] = "own_table"
+
     def embed(self, ids: Tensor, first: Tensor | int) -> Tensor:
         return self.network.dropout(self.network.decoder.embed(ids, first))
 

@@ -16,6 +16,7 @@ from niwaki.models.record import DECODER_HIDDEN, HIDDEN, SCORES, Record
 
 
 class Prefix(OwnTable):
+    native = None
     has_own_layers = False
 
     @property

@@ -9,6 +9,8 @@ from niwaki.models.parts.decoders.shared_table import SharedTable
 
 
 class Relative(SharedTable):
+    native = None
+
     def encoder_output(self, hidden: Tensor) -> Tensor:
         encoder = self.network.encoder
         return encoder.dropout(encoder.final_layer_norm(hidden))

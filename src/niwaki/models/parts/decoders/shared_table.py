@@ -1,5 +1,7 @@
 """A decoder that embeds and scores tokens with the table of its encoder, with positions of its own (BART, mBART, Marian)."""
 
+from typing import ClassVar
+
 from torch import Tensor
 
 from niwaki.models.layer import normed
@@ -10,6 +12,8 @@ from niwaki.models.tables import TiedEmbedding
 
 
 class SharedTable(Decoder):
+    native: ClassVar[str | None] = "shared_table"
+
     def embed(self, ids: Tensor, first: Tensor | int) -> Tensor:
         return embed(self.network.get_decoder(), ids, first)
 

@@ -9,7 +9,7 @@ from niwaki.models.parts.mixers.attention import apply_together
 
 class Gated(Dense):
     from_hidden = ("ffn_gate", "ffn_in")
-    native = None
+    native = "gated"
 
     def forward(self, rows: Tensor) -> Tensor:
         layer = self.layer

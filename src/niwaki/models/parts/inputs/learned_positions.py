@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from operator import attrgetter
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -11,6 +12,8 @@ from niwaki.models.parts.inputs._inputs import Inputs
 
 
 class LearnedPositions(Inputs):
+    native: ClassVar[str | None] = "learned_positions"
+
     def forward(self, inputs: Mapping[str, Tensor]) -> Tensor:
         ids, (positions,) = inputs["input_ids"], self.small_tables
         places = torch.arange(ids.shape[1], device=ids.device)

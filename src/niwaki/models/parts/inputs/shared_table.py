@@ -1,7 +1,7 @@
 """Token embeddings of an encoder-decoder that has one table for its input, its output and its logits (BART, Marian, T5)."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -13,6 +13,8 @@ from niwaki.models.tables import Positions
 
 class SharedTable(Inputs):
     """The paths of its tables are from the network. Encoder and decoder are embedded alike."""
+
+    native: ClassVar[str | None] = "shared_table"
 
     def forward(self, inputs: Mapping[str, Tensor]) -> Tensor:
         return embed(self.network.get_encoder(), inputs["input_ids"], 0)

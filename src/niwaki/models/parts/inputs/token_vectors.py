@@ -1,6 +1,7 @@
 """Token vectors alone, for networks whose layers know positions by themselves."""
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 from torch import Tensor
 
@@ -8,6 +9,8 @@ from niwaki.models.parts.inputs._inputs import Inputs
 
 
 class TokenVectors(Inputs):
+    native: ClassVar[str | None] = "token_vectors"
+
     def forward(self, inputs: Mapping[str, Tensor]) -> Tensor:
         vectors = self.tokens(inputs["input_ids"])
         dropout = self.paths.dropout

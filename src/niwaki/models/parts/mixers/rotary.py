@@ -12,7 +12,7 @@ from niwaki.models.rotary import rotated
 
 
 class Rotary(Attention):
-    native: ClassVar[str | None] = None
+    native: ClassVar[str | None] = "rotary"
 
     @property
     def key_heads(self) -> list[int] | None:  # type: ignore[override]
