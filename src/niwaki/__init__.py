@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time __getattr__ impo
     from niwaki.api import add_head as add_head
     from niwaki.api import align as align
     from niwaki.api import check as check
+    from niwaki.api import compare as compare
     from niwaki.api import compress as compress
     from niwaki.api import distill as distill
     from niwaki.api import load as load
@@ -38,6 +39,7 @@ __all__ = [
     "add_head",
     "align",
     "check",
+    "compare",
     "compress",
     "distill",
     "load",

@@ -7,6 +7,7 @@ from niwaki.api.ablation import sensitivity
 from niwaki.api.aligning import align, word_vectors
 from niwaki.api.benchmarking import bench
 from niwaki.api.cascading import cascade
+from niwaki.api.comparing import compare
 from niwaki.api.compressing import compress
 from niwaki.api.costs import cost
 from niwaki.api.distilling import distill
@@ -31,6 +32,7 @@ __all__ = [
     "bench",
     "cascade",
     "check",
+    "compare",
     "compress",
     "cost",
     "distill",

@@ -37,7 +37,7 @@ def evaluate(
     if bool(model) == bool(predictions):
         raise UsageError("evaluate: give a model, or a file of predictions (--predictions)")
     chosen = choose_task(task, data, overrides)
-    table = _rows(chosen, split)
+    table = rows_of_split(chosen, split)
     first = _example_stats(chosen, table, model or predictions, bool(predictions), engine)
     result = {"task": chosen.name, "split": split, **quality(chosen, first), "caveat": chosen.data.caveats}
     if against:
@@ -46,7 +46,7 @@ def evaluate(
     return result
 
 
-def _rows(task: "Task", split: str) -> "pyarrow.Table":
+def rows_of_split(task: "Task", split: str) -> "pyarrow.Table":
     splits = task.splits()
     if split not in splits:
         raise InputError(f"split '{split}': is not there{did_you_mean(split, list(splits))}")

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from niwaki.tasks._task import Task
 
 
-def choose_task(task: str, data: str | Path, overrides: Sequence[str]) -> "Task":
+def choose_task(task: str, data: str | Path, overrides: Sequence[str], carry: Sequence[str] = ()) -> "Task":
+    """The task with its rows. `carry` names columns of the user's that follow their rows."""
     from niwaki.core.settings import check as checked
     from niwaki.run.overrides import apply_override
     from niwaki.tasks import TASKS
@@ -29,6 +30,7 @@ def choose_task(task: str, data: str | Path, overrides: Sequence[str]) -> "Task"
             raise InputError(f"--set {override}: only settings of the data count here; write data.key=value")
         apply_override(values, override)
     chosen = checked(TASKS.load(values["task"], Task), values["data"], "data")
+    chosen.data.carry_columns(carry)
     for remark in chosen.data.remarks():
         info(remark)
     return chosen

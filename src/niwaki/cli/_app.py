@@ -31,6 +31,7 @@ ORDER = (
     "list",
     "show",
     "eval",
+    "compare",
     "predict",
     "fill",
     "score",
@@ -56,7 +57,7 @@ LOW_MEMORY = (
 MAPPED = {
     **dict.fromkeys(("predict", "fill", "score", "sample", "nearest", "serve", "align", "vectors"), 450 << 20),
     **dict.fromkeys(("compress", "run"), 3 << 30),
-    **dict.fromkeys(("bench", "cascade", "check", "eval", "export", "tokenizer"), 3 << 29),
+    **dict.fromkeys(("bench", "cascade", "check", "compare", "eval", "export", "tokenizer"), 3 << 29),
 }
 # typer contains its own copy of click, so the base class of its errors comes from typer
 ClickException: Any = typer.BadParameter.__mro__[2]

@@ -14,14 +14,14 @@ FIX = "Treat speed, energy and their ratios as rough. To measure again on a quie
 Facts = Json
 
 
-def conditions(speed: Facts) -> Facts:
+def conditions(speed: Facts, fix: str = FIX) -> Facts:
     """{"load", "steal", "others", "spread", "busy", "note"}; busy is null where nothing is known, as in older runs."""
     given = mapping(speed.get("conditions"))
     known = {key: number(given.get(key)) for key in ("load", *LIMITS)}
     measured = [key for key in LIMITS if known[key] is not None]
     beyond = [key for key in WORDS if (known[key] or 0.0) > LIMITS[key]]
     found = "; ".join(WORDS[key].format(_share(known[key])) for key in beyond)
-    note = f"The machine was busy while speed was measured: {found}{_load(known['load'])}. {FIX}." if beyond else ""
+    note = f"The machine was busy while speed was measured: {found}{_load(known['load'])}. {fix}." if beyond else ""
     return {**known, "busy": bool(beyond) if measured else None, "note": note}
 
 

@@ -33,6 +33,11 @@ INPUT_COLUMNS = ("text", "second", "question", "context", "endings")  # a row is
 Columns = Json  # role → column; for endings a list of columns
 
 
+def carried_column(name: str) -> str:
+    """The name of a carried column next to the task's own ones."""
+    return f"column:{name}"
+
+
 class TaskData:
     """Read once per task object."""
 
@@ -41,6 +46,7 @@ class TaskData:
         self._columns_remark = ""
         self._rare_remark = ""  # labels that are too rare for a split
         self._given: tuple[str, ...] = ()  # splits besides train that a file gives
+        self._carried: tuple[str, ...] = ()  # columns of the user's that follow their rows
 
     @property
     def source(self) -> str | Path:
@@ -66,6 +72,10 @@ class TaskData:
             raise InputError(f"{self.source}: has no {missing[0]} rows, which task '{self.task.name}' needs")
         return {"train": found["train"], **{ours: found[theirs] for ours, theirs in renamed.items()}}
 
+    def carry_columns(self, names: Sequence[str]) -> None:
+        """Lets columns of the user's follow their rows into the splits, as `carried_column(name)`. To be called before rows are read."""
+        self._carried = tuple(names)
+
     @cached_property
     def splits(self) -> dict[str, pa.Table]:
         """`train`, `validation`, `test` and further test sets, in the task's own columns."""
@@ -76,7 +86,11 @@ class TaskData:
             log.info(f"{self.source}: the {', '.join(hidden)} rows have no labels and are left out")
         if task.path and not task.published.folder and task.table.roles:
             self._columns_remark = self._describe(found["train"] if "train" in found else next(iter(found.values())))
-        parts = {name: task.normalized(name, table) for name, table in found.items() if name not in hidden}
+        parts = {
+            name: self._with_carried(table, task.normalized(name, table))
+            for name, table in found.items()
+            if name not in hidden
+        }
         self._reject_different_columns(parts)
         splits = self._split(parts)
         train = splits["train"]
@@ -169,6 +183,18 @@ class TaskData:
 
     def _contradictions(self, parts: Mapping[str, pa.Table]) -> str:
         return contradictions(parts, INPUT_COLUMNS) if self.has_class_labels else ""
+
+    def _with_carried(self, given: pa.Table, own: pa.Table) -> pa.Table:
+        """The task's own columns of some rows, and those that are carried along."""
+        for name in self._carried:
+            if name not in given.column_names:
+                raise InputError(f"{self.source}: has no column '{name}'{did_you_mean(name, given.column_names)}")
+            if given.num_rows != own.num_rows:
+                raise InputError(
+                    f"{self.source}: task '{self.task.name}' leaves out rows, so column '{name}' cannot follow them; drop rows without words first"
+                )
+            own = own.append_column(carried_column(name), given.column(name))
+        return own
 
     def _describe(self, table: pa.Table) -> str:
         task = self.task

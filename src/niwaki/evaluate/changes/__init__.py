@@ -1,0 +1,1 @@
+"""What changed between two models on the same rows: one idea per file; `comparison.py` puts them together."""

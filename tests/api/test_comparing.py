@@ -1,0 +1,104 @@
+"""niwaki.compare: models, rows, groups, limits. The maths is tested in tests/evaluate/changes."""
+
+import csv
+
+import pytest
+
+import tiny
+from niwaki import api
+from niwaki.api import comparing
+from niwaki.api.comparing import Limits, compare
+from niwaki.core.errors import InputError, UsageError
+from niwaki.evaluate import quality
+from niwaki.evaluate.changes import robustness
+
+
+@pytest.fixture(autouse=True)
+def _few_draws(monkeypatch):
+    monkeypatch.setattr(quality, "RESAMPLES", 20)
+    monkeypatch.setattr(robustness, "ROWS", 8)
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("comparing")
+    for name, layers, seed in (("a", 2, 0), ("b", 1, 5)):
+        (folder / name).mkdir()
+        tiny.model("bert", layers=layers, seed=seed).save(folder / name)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    path = tmp_path_factory.mktemp("rows") / "rows.csv"
+    with path.open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["text", "label", "site"])
+        rows.writerows(
+            [text, int(label == "good"), "xyz"[number % 3]] for number, (text, label) in enumerate(tiny.sentences(160))
+        )
+    return path
+
+
+def run(folders, data, **more):
+    return compare(folders / "a", folders / "b", data=data, engine="torch", speed=False, **more)
+
+
+def test_labels_by_number_and_a_group_column(folders, data, tmp_path):
+    found = run(folders, data, split="all", groups=["site"])
+    assert found.facts["task"]["rows"] == 160 and found.exceeded == []
+    assert {row["name"] for row in found.facts["groups"] if row["kind"] == "class"} == {"bad", "good"}
+    assert sum(row["rows"] for row in found.facts["groups"] if row["kind"] == "site") == 160
+    assert repr(found).startswith("A a, B b, 160 rows")
+    found.write(tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text() == found.html
+    assert run(folders, data).facts["task"]["rows"] == 24, "the test rows by default"
+
+
+def test_limits_name_what_exceeds_them(folders, data):
+    found = run(folders, data, split="all", limits=Limits(0, 0, 0))
+    groups = [row for row in found.facts["groups"] if row["loss"] > 0 and row["net_rows_lost"] >= 5]
+    lost = -found.facts["difference"]["difference"]
+    assert groups and len(found.exceeded) == 1 + (lost > 0) + len(groups)
+    assert found.exceeded[0].startswith("churn: ") and "the limit is 0 %" in found.exceeded[0]
+    assert f"group {groups[0]['kind']} '{groups[0]['name']}'" in found.exceeded[-len(groups)]
+    assert run(folders, data, limits=Limits(100, 100, 100)).exceeded == []
+    with pytest.raises(UsageError, match=r"^max_churn: must be from 0 to 100 points \(given: 101\)"):
+        Limits(max_churn=101)
+
+
+def test_seeds_are_given_for_both_models(folders, data):
+    with pytest.raises(UsageError, match=r"^further seeds: give some of both models"):
+        run(folders, data, a_seeds=[folders / "a"])
+    found = run(folders, data, a_seeds=[folders / "a"], b_seeds=[folders / "b"])
+    assert found.facts["pie"]["seeds"] == [2, 2] and found.facts["pie"]["halves"] is None
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"groups": ["sight"]}, "has no column 'sight', did you mean 'site'"),
+        ({"split": "tset"}, r"split 'tset': is not there, did you mean 'test'"),
+        ({"task": "regression"}, "answers with a label, the task wants a number"),
+    ],
+)
+def test_faults_of_the_input_are_named(folders, data, given, message):
+    with pytest.raises(InputError, match=message):
+        run(folders, data, **given)
+
+
+def test_faults_of_the_call_are_named(folders, data, encoder_folder):
+    with pytest.raises(UsageError, match=r"is no run; give two models to compare, or a run$"):
+        compare(folders / "a", data=data)
+    with pytest.raises(UsageError, match=r"a model is given as a path \(given: int\)"):
+        compare(folders / "a", 3, data=data)
+    with pytest.raises(UsageError, match="--stage: names a stage of a run"):
+        run(folders, data, stage="x")
+    with pytest.raises(InputError, match="gives embeddings, which have no predictions to compare"):
+        compare(encoder_folder, encoder_folder, data=data, engine="torch", overrides=['data.classes=["bad","good"]'])
+
+
+def test_names_of_equal_folders_stay_apart(folders):
+    first, second = comparing.pair(folders / "a", folders / "a", [], [], "", "torch")
+    assert first.name != second.name
+    assert api.compare is compare
