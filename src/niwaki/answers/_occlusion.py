@@ -6,9 +6,12 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from niwaki.answers._answer_type import Input
 from niwaki.core.json_types import Json
+
+if TYPE_CHECKING:  # the server's own process reads no texts and loads no tokenizer
+    from niwaki.answers._answer_type import Input
 
 WORD = re.compile(r"\S+")
 
@@ -21,7 +24,7 @@ class Word:
     end: int
 
 
-def words_of(given: Input) -> list[Word]:
+def words_of(given: "Input") -> list[Word]:
     """The words of a text, of both texts of a pair, or of a list of words."""
     if isinstance(given, str):
         return [Word(found[0], 0, *found.span()) for found in WORD.finditer(given)]
@@ -31,7 +34,7 @@ def words_of(given: Input) -> list[Word]:
     return [Word(text, 0, place, place + 1) for place, text in enumerate(given)]
 
 
-def without(given: Input, word: Word) -> Input:
+def without(given: "Input", word: Word) -> "Input":
     """The input without one of its words.
 
     >>> without("a fine film", Word("fine", 0, 2, 6))
@@ -44,7 +47,7 @@ def without(given: Input, word: Word) -> Input:
     return [*given[: word.start], *given[word.end :]]
 
 
-def can_be_left_out(given: Input) -> list[Word]:
+def can_be_left_out(given: "Input") -> list[Word]:
     """The words without which something is left of their text."""
     words = words_of(given)
     sides = [word.side for word in words]

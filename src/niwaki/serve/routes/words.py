@@ -4,7 +4,6 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from niwaki.answers._answer_type import Input
 from niwaki.answers._occlusion import can_be_left_out, changes, without, words_of
 from niwaki.serve.app import json_response, serving_of
 from niwaki.serve.jobs import ServeError
@@ -29,7 +28,7 @@ async def words(request: Request, body: WordsBody) -> Response:
     """Leave out each word of a text in turn, and compare the answers: `changes` says how much each word had supported the answer."""
     serving = serving_of(request)
     model = serving.choose(body.model)
-    given: Input = body.input if isinstance(body.input, str) else tuple(body.input)
+    given: str | tuple[str, ...] = body.input if isinstance(body.input, str) else tuple(body.input)
     every, omitted = words_of(given), can_be_left_out(given)
     if not omitted:
         raise ServeError(422, "invalid_input", "input: give a text of two words or more")
