@@ -14,12 +14,15 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time __getattr__ impo
     from niwaki.api import add_head as add_head
     from niwaki.api import align as align
     from niwaki.api import check as check
+    from niwaki.api import cloze as cloze
     from niwaki.api import compare as compare
     from niwaki.api import compress as compress
     from niwaki.api import distill as distill
     from niwaki.api import load as load
     from niwaki.api import load_heads as load_heads
+    from niwaki.api import look as look
     from niwaki.api import merge as merge
+    from niwaki.api import probe as probe
     from niwaki.api import run as run
     from niwaki.api import trim as trim
     from niwaki.api import write_peft as write_peft
@@ -39,13 +42,16 @@ __all__ = [
     "add_head",
     "align",
     "check",
+    "cloze",
     "compare",
     "compress",
     "distill",
     "load",
     "load_heads",
+    "look",
     "merge",
     "meter",
+    "probe",
     "run",
     "trim",
     "write_peft",

@@ -9,7 +9,7 @@ import tiny
 from niwaki.models.attention import causal_bias, window_bias
 from niwaki.models.forward import forward, run_padded
 from niwaki.models.position_bias import position_bias
-from niwaki.models.record import HIDDEN, SCORES
+from niwaki.models.record import ATTENTION, HIDDEN, SCORES
 from niwaki.models.skeleton import HEADS
 
 
@@ -69,13 +69,16 @@ def test_attention_scores_equal_those_of_transformers(model):
     wanted = eager(**batch.inputs, output_attentions=True, output_hidden_states=True)
     assert len(outputs.scores) == len(wanted.attentions) == len(model.anatomy.order) == 3
     bias, real = position_bias(model.anatomy, outputs.hidden[0]), batch.mask.bool()
+    shown = forward(model.anatomy, batch, frozenset({ATTENTION})).attention
     later = causal_bias(outputs.hidden[0]) if model.anatomy.is_causal else 0
     runs = [model.anatomy.layers[number].mixer for number in model.anatomy.order]
-    for mixer, scores, attention in zip(runs, outputs.scores, wanted.attentions, strict=True):
+    for mixer, scores, weights, attention in zip(runs, outputs.scores, shown, wanted.attentions, strict=True):
         far = window_bias(scores.shape[-1], mixer.window, scores) if mixer.window else 0
         masked = far + scores + later + (0 if bias is None else bias) - 1e9 * (1 - batch.mask[:, None, None, :].float())
         rows = real[:, None].expand(-1, attention.shape[1], -1)  # what padding attends to means nothing
         torch.testing.assert_close(masked.softmax(-1)[rows], attention[rows], atol=1e-5, rtol=0)
+        torch.testing.assert_close(weights[rows], attention[rows], atol=1e-5, rtol=0)
+        assert weights[~rows].abs().max() == 0
     for own, theirs in zip(outputs.hidden, wanted.hidden_states, strict=True):
         torch.testing.assert_close(own[real], theirs[real], atol=1e-5, rtol=0)
 

@@ -13,7 +13,7 @@ from niwaki.models.edits.heads import Heads
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.forward import Batch, forward, from_embedded, read_types, run_padded
 from niwaki.models.layout import Packed, Padded
-from niwaki.models.record import HIDDEN, SCORES, STATES
+from niwaki.models.record import ATTENTION, HIDDEN, SCORES, STATES
 from niwaki.models.skeleton import HEADS
 
 NOTHING = torch.zeros(0)
@@ -77,7 +77,7 @@ def test_recorded_activations_equal_those_of_the_padded_pass(family):
     model = tiny.model(family)
     model.network.eval()
     batch, anatomy = random_batch(model, [4, 1, 30, 12, 13]), model.anatomy
-    names = (HIDDEN, SCORES, *STATES)
+    names = (HIDDEN, SCORES, ATTENTION, *STATES)
     padded: dict = {name: [] for name in names}
     with torch.no_grad():
         packed = forward(anatomy, batch, frozenset(names))
@@ -90,7 +90,9 @@ def test_recorded_activations_equal_those_of_the_padded_pass(family):
     for name in names:
         assert len(getattr(packed, name)) == len(padded[name]) == 3 + (name == HIDDEN)
         for one, other in zip(getattr(packed, name), padded[name], strict=True):
-            pairs = there[:, None, :, None] & there[:, None, None, :] if name == SCORES else there[..., None]
+            pairs = (
+                there[:, None, :, None] & there[:, None, None, :] if name in (SCORES, ATTENTION) else there[..., None]
+            )
             torch.testing.assert_close(one * pairs, other * pairs, atol=1e-5, rtol=1e-5)
 
 
@@ -227,6 +229,11 @@ def test_each_token_attends_to_the_visible_ones_alone(family, lengths):
     found = real(forward(model.anatomy, replace(batch, visible=visible)).logits, batch)
     torch.testing.assert_close(found, wanted, atol=1e-5, rtol=1e-5)
     assert not torch.allclose(found, real(forward(model.anatomy, batch).logits, batch))
+    shown = forward(model.anatomy, replace(batch, visible=visible), frozenset({ATTENTION}))
+    torch.testing.assert_close(real(shown.logits, batch), found, atol=1e-5, rtol=1e-5)
+    for weights in shown.attention:
+        assert not weights[~(allowed & batch.mask[..., None].bool())[:, None].expand_as(weights)].any()
+        torch.testing.assert_close(weights.sum(-1), batch.mask[:, None].expand(-1, 4, -1).float())
 
 
 @torch.no_grad()

@@ -7,6 +7,7 @@ from niwaki.api.ablation import sensitivity
 from niwaki.api.aligning import align, word_vectors
 from niwaki.api.benchmarking import bench
 from niwaki.api.cascading import cascade
+from niwaki.api.cloze_tasks import cloze
 from niwaki.api.comparing import compare
 from niwaki.api.compressing import compress
 from niwaki.api.costs import cost
@@ -15,9 +16,11 @@ from niwaki.api.evaluation import evaluate
 from niwaki.api.exporting import export, write_peft
 from niwaki.api.heads import head_name, load_heads
 from niwaki.api.loading import load, load_language_model
+from niwaki.api.looking import look
 from niwaki.api.merging import merge
 from niwaki.api.neighbours import nearest
 from niwaki.api.prediction import predict_file
+from niwaki.api.probing import probe
 from niwaki.api.tokenizer_training import tokenizer
 from niwaki.api.trimming import trim
 from niwaki.engines.encoder_cache import EncoderCache
@@ -32,6 +35,7 @@ __all__ = [
     "bench",
     "cascade",
     "check",
+    "cloze",
     "compare",
     "compress",
     "cost",
@@ -42,9 +46,11 @@ __all__ = [
     "load",
     "load_heads",
     "load_language_model",
+    "look",
     "merge",
     "nearest",
     "predict_file",
+    "probe",
     "run",
     "sensitivity",
     "tokenizer",

@@ -40,6 +40,7 @@ class InputRow:
     input: Input = None
     identity: Cells = field(default_factory=dict)  # its `id` or `text`, repeated in the answers
     error: str = ""
+    cells: Cells = field(default_factory=dict)  # of a table, all that the row holds
 
 
 class RowError(Exception):
@@ -89,7 +90,8 @@ def _row(number: int, kind: AnswerType, record: Record, read: Callable[[Any], tu
         if isinstance(record, RowError) or read is None:
             raise record if isinstance(record, RowError) else RowError("cannot be read")
         value, identity = read(record)
-        return InputRow(number, kind.check(value), identity)
+        cells = record if isinstance(record, dict) else {}
+        return InputRow(number, kind.check(value), identity, cells=cells)
     except RowError as error:
         return InputRow(number, None, identity, str(error))
     except (TypeError, ValueError) as error:

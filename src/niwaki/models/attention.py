@@ -21,12 +21,14 @@ def attend(
     prefix: Prefix | None = None,
     received: list[Tensor] | None = None,
     real: Tensor | None = None,
+    shown: list[Tensor] | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Attention of queries (batch, heads, rows, head size) over keys and values (batch, heads, tokens, head size).
 
     Gives the mixed values (batch, rows, heads × head size) and the scaled scores (batch, heads, rows, tokens) with `relative`, before
     `bias` is added. A prefix, of which `bias` hides nothing, is read besides. Where `received` is a list, it gets what each token receives from
-    all heads and the `real` queries (batch, rows): (batch, tokens). Plain products: for short sequences the backward pass of
+    all heads and the `real` queries (batch, rows): (batch, tokens). Where `shown` is a list, it gets the weights after softmax, without those of
+    the prefix. Plain products: for short sequences the backward pass of
     torch's fused attention takes a third of a training step on a CPU (benchmarks/training.py)."""
     scores = query @ key.transpose(-1, -2) * scale
     scores = scores if relative is None else scores + relative
@@ -35,12 +37,16 @@ def attend(
         weights = torch.softmax(biased, dim=-1)  # torch adds bf16 up in fp32
         if received is not None:
             received.append(_received(weights, real))
+        if shown is not None:
+            shown.append(weights)
         return (dropout(weights) @ value).transpose(1, 2).flatten(2), scores
     first, mixed = (split_heads(one[None].to(query.dtype), query.shape[-1]) for one in (prefix.keys, prefix.values))
     weights = torch.softmax(torch.cat([query @ first.transpose(-1, -2) * scale, biased], dim=-1), dim=-1)
     count = first.shape[2]
     if received is not None:
         received.append(_received(weights[..., count:], real))
+    if shown is not None:
+        shown.append(weights[..., count:])
     weights = dropout(weights)
     both = weights[..., :count] @ mixed + weights[..., count:] @ value
     return both.transpose(1, 2).flatten(2), scores

@@ -65,6 +65,7 @@ class Outputs:
     logits: Tensor  # (batch, labels); from heads per token (batch, tokens, labels), or (predicted tokens, labels)
     hidden: Depths = ()  # each (batch, tokens, hidden)
     scores: Depths = ()  # attention before softmax, each (batch, heads, tokens, tokens)
+    attention: Depths = ()  # the same after softmax
     queries: Depths = ()  # each (batch, tokens, heads × head size), as keys and values
     keys: Depths = ()
     values: Depths = ()
@@ -75,7 +76,7 @@ class Outputs:
 
 
 def forward(anatomy: "Anatomy", batch: Batch, needs: frozenset[str] = frozenset()) -> Outputs:
-    """One batch through one network. `needs` are names of `record.py`: HIDDEN, SCORES, STATES, DECODER_HIDDEN."""
+    """One batch through one network. `needs` are names of `record.py`: HIDDEN, SCORES, ATTENTION, STATES, DECODER_HIDDEN."""
     record: Record = {name: [] for name in needs}
     logits = run(anatomy, batch.inputs, record, batch.predicted, batch.causal, batch.visible)
     return Outputs(logits, **{name: tuple(found) for name, found in record.items()})

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 import torch
 from torch import Tensor
 
-from niwaki.models.attention import attend, causal_bias, padding_bias, split_heads, window_bias
+from niwaki.models.attention import MASKED_SCORE, attend, causal_bias, padding_bias, split_heads, window_bias
 from niwaki.models.fused import attention as fused
 from niwaki.models.row_places import Gather, Scatter
 from niwaki.models.sequence_groups import SequenceGroup, rows_of_queries, similar_lengths
@@ -86,9 +86,16 @@ class Padded(Cache):
         return function(rows[:, :1]) + rows[..., :1] * 0
 
     def attend(
-        self, attention: "Attention", query: Tensor, key: Tensor, value: Tensor, scores: list[Tensor] | None
+        self,
+        attention: "Attention",
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        scores: list[Tensor] | None,
+        shown: list[Tensor] | None = None,
     ) -> Tensor:
-        """Each query row over all tokens of its sequence. Scores are appended to `scores` where it is a list."""
+        """Each query row over all tokens of its sequence. Scores are appended to `scores` where it is a list, and weights after softmax
+        to `shown`."""
         every, bias = query.shape[1] == key.shape[1], self.position_bias
         mask_bias = rows_of_queries(self.mask_bias, every) if self.causal else self.mask_bias
         whole = mask_bias if bias is None else mask_bias + rows_of_queries(attention.pick_heads(bias), every)
@@ -100,7 +107,7 @@ class Padded(Cache):
         query, key, value = (split_heads(rows, attention.head_size) for rows in (query, key, value))
         terms = attention.relative_scores(query, key, self.mask.shape[1], every, self.types), attention.prefix
         received = self.received, self.mask if every else None
-        mixed, found = attend(query, key, value, whole, attention.scale, attention.drop, *terms, *received)
+        mixed, found = attend(query, key, value, whole, attention.scale, attention.drop, *terms, *received, shown)
         if scores is not None:
             scores.append(found)
         return mixed
@@ -114,7 +121,6 @@ class Packed(Cache):
     def __init__(self, mask: Tensor, causal: bool = False, visible: Tensor | None = None) -> None:
         super().__init__()
         self.mask, self.shape, self.causal = mask, mask.shape, causal
-        self.selects = visible is not None
         self.received: list[Tensor] | None = (
             None  # where a list, `attend` adds what each token receives, (batch, tokens)
         )
@@ -129,9 +135,15 @@ class Packed(Cache):
         self.places = self.order[real // tokens] * tokens + real % tokens  # places in the batch's own rectangle
         self.groups = [SequenceGroup(counts, mask.device, causal) for counts in similar_lengths(ordered.tolist())]
         self._types: Tensor | None = None
+        self.visible = visible
         if visible is not None:
             for group, members in self._members():
                 group.hide(visible[members])
+
+    @property
+    def selects(self) -> bool:
+        """Whether tokens are hidden from each other by choice."""
+        return self.visible is not None
 
     @property
     def types(self) -> Tensor | None:
@@ -187,8 +199,16 @@ class Packed(Cache):
         return function(self.first(rows)).repeat_interleave(self.lengths, dim=0, output_size=len(rows))
 
     def attend(
-        self, attention: "Attention", query: Tensor, key: Tensor, value: Tensor, scores: list[Tensor] | None
+        self,
+        attention: "Attention",
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        scores: list[Tensor] | None,
+        shown: list[Tensor] | None = None,
     ) -> Tensor:
+        if shown is not None:
+            return self._attend_in_one_rectangle(attention, query, key, value, scores, shown)
         if scores is not None:
             scores.append(self._scores(attention, query, key))
         every, bias = len(query) == len(key), self.position_bias
@@ -207,6 +227,27 @@ class Packed(Cache):
         if self.received is not None and received:
             self.received.append(self.unpack(torch.cat(received)[:, None])[..., 0])
         return mixed
+
+    def _attend_in_one_rectangle(
+        self,
+        attention: "Attention",
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        scores: list[Tensor] | None,
+        shown: list[Tensor],
+    ) -> Tensor:
+        """As padded sequences attend, so that the weights of all can be shown in one rectangle."""
+        states = [self.unpack(rows) for rows in (query, key, value)]
+        real = (self.mask[:, None, :, None] * self.mask[:, None, None]).bool()  # (batch, 1, tokens, tokens)
+        bias = None if self.visible is None else torch.where(real & self.visible[:, None].bool(), 0.0, MASKED_SCORE)
+        padded = Padded(self.mask, states[0], bias, self.causal)
+        padded.bias_at, padded.whole_bias, padded.types = self.bias_at, self.whole_bias, self.types
+        padded.received = self.received
+        found: list[Tensor] = []
+        mixed = padded.attend(attention, *states, scores, found)
+        shown.append(found[0] * real)
+        return self.pack(mixed)
 
     def _attend_in_groups(
         self,

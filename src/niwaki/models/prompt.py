@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from niwaki.models.module_paths import packed_like, to_dense
-from niwaki.models.record import FINAL, HIDDEN, SCORES, STATES, Record
+from niwaki.models.record import ATTENTION, FINAL, HIDDEN, SCORES, STATES, Record
 
 if TYPE_CHECKING:
     from niwaki.models.anatomy import Anatomy
@@ -94,7 +94,7 @@ def without_prompt(count: int, logits: Tensor, record: Record, per_token: bool) 
     if not count:
         return logits
     for name, found in record.items():
-        if name == SCORES:
+        if name in (SCORES, ATTENTION):
             found[:] = [one[..., count:, count:] for one in found]
         elif name in (HIDDEN, FINAL, *STATES):
             found[:] = [one[:, count:] for one in found]

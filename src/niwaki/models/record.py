@@ -3,6 +3,7 @@
 from torch import Tensor
 
 HIDDEN, SCORES = "hidden", "scores"
+ATTENTION = "attention"  # weights after softmax, (batch, heads, tokens, tokens); 0 for padding, and without what a prefix receives
 FINAL = "final"  # the last hidden states alone
 STATES = ("queries", "keys", "values")  # of attention, before they are split into heads
 POOLED = "pooled"  # what the head reads of a sequence, one vector (batch, hidden); not of heads per token

@@ -67,7 +67,7 @@ def test_the_page_calls_routes_that_exist(served):
     one = served()
     text = one.request("GET", "/").body.decode()
     paths = set(re.findall(r'request\("(v1/\w+)"', text))
-    assert paths == {"v1/models", "v1/predict"}
+    assert paths == {"v1/models", "v1/predict", "v1/words"}
     assert paths <= {path.lstrip("/") for path in one.request("GET", "/openapi.json").json["paths"]}
 
 

@@ -1,6 +1,6 @@
 "use strict";
 const by = (id) => document.getElementById(id);
-const MOST_TEXTS = 50, MOST_WORDS = 200; // of one request
+const MOST_TEXTS = 50; // of one request
 const WORD_LISTS = ["tags", "roles"]; // kinds that read words instead of a text
 let models = [];
 
@@ -110,31 +110,24 @@ async function compare() {
   say(failed.length ? `${failed.length} of ${results.length} models could not answer.` : `${lines.length} texts, ${results.length} models.`, failed.length > 0);
 }
 
-/** How much an answer speaks for what another one chose: a probability, or a number. */
-function support(answer, whole) {
-  if (whole.label !== undefined) return answer.probabilities[whole.label];
-  if (whole.labels) return Object.keys(whole.probabilities).reduce((sum, name) => sum + (whole.labels.includes(name) ? answer.probabilities[name] : 0), 0);
-  return whole.value === undefined ? undefined : answer.value;
-}
-
-async function occlude(model, line) {
-  const words = line.split(/\s+/).filter(Boolean);
-  if (words.length > MOST_WORDS || words.length < 2) return { model, error: `give a text of 2 to ${MOST_WORDS} words` };
-  const without = words.map((_, at) => words.filter((_, other) => other !== at).join(" "));
-  const found = await ask(model, [line, ...without]);
-  if (found.error) return found;
-  const [whole, ...rest] = found.answers, full = support(whole, whole);
-  if (full === undefined) return { model, error: `its answers (${model.kind}) have no single number to compare` };
-  return { model, words, said: summary(whole).text, changes: rest.map((answer) => full - support(answer, whole)) };
+async function wordsOf(model, line) {
+  const input = line.includes("\t") ? line.split("\t") : line;
+  try {
+    const found = await request("v1/words", { model: model.id, input });
+    return { model, words: found.words, said: summary(found.answer).text };
+  } catch (error) {
+    return { model, error: error.message };
+  }
 }
 
 function explained(found) {
   const title = make("h3", {}, found.error ? `${found.model.id}` : `${found.model.id}: ${found.said}`);
   if (found.error) return [title, make("p", { className: "error" }, found.error)];
-  const largest = Math.max(1e-9, ...found.changes.map(Math.abs));
-  const words = found.words.map((word, at) => {
-    const change = found.changes[at], color = change < 0 ? "--against" : "--for";
-    const element = make("span", { className: "word" }, word, make("small", {}, (change < 0 ? "−" : "+") + Math.abs(change).toFixed(2)));
+  const largest = Math.max(1e-9, ...found.words.map((word) => Math.abs(word.change)));
+  const words = found.words.map(({ text, change }) => {
+    if (change === null) return make("span", { className: "word" }, text); // the only word of its text
+    const color = change < 0 ? "--against" : "--for";
+    const element = make("span", { className: "word" }, text, make("small", {}, (change < 0 ? "−" : "+") + Math.abs(change).toFixed(2)));
     element.style.backgroundColor = `rgb(var(${color}) / ${(0.35 * Math.abs(change) / largest).toFixed(2)})`;
     return element;
   });
@@ -144,11 +137,10 @@ function explained(found) {
 async function explain() {
   const [line] = inputs(), list = chosen();
   if (!line || !list.length) return say("Give a text and choose a model.", true);
-  if (line.includes("\t")) return say("Words are explained for single texts.", true);
   const found = [];
   for (const model of list) {
     say(`${model.id} …`);
-    found.push(await occlude(model, line));
+    found.push(await wordsOf(model, line));
   }
   by("explained").replaceChildren(...found.flatMap(explained));
   by("words").hidden = false;

@@ -15,7 +15,7 @@ from niwaki.models.layout import Layout
 from niwaki.models.packed.removed import Removed
 from niwaki.models.parts.mixers._mixer import Mixer
 from niwaki.models.prefix import Prefix, prefix_of
-from niwaki.models.record import SCORES, STATES, Record
+from niwaki.models.record import ATTENTION, SCORES, STATES, Record
 
 if TYPE_CHECKING:
     from niwaki.models.layer import Layer
@@ -25,7 +25,7 @@ class Attention(Mixer):
     from_hidden = ("query", "key", "value")
     to_hidden: ClassVar[tuple[str, ...]] = ("out",)
     native: ClassVar[str | None] = "attention"
-    records = (SCORES, *STATES)
+    records = (SCORES, ATTENTION, *STATES)
     shows_attention = True
 
     def __init__(self, layer: "Layer") -> None:
@@ -71,7 +71,7 @@ class Attention(Mixer):
         for name, state in zip(STATES, (query, key, value), strict=True):
             if name in record:
                 record[name].append(layout.unpack(state))
-        mixed = layout.attend(self, query, key, value, record.get(SCORES))
+        mixed = layout.attend(self, query, key, value, record.get(SCORES), record.get(ATTENTION))
         return out(wanted) if removed else apply_together([out], mixed)[0]
 
     def project(self, wanted: Tensor, rows: Tensor) -> Sequence[Tensor]:

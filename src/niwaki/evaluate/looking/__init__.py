@@ -1,0 +1,1 @@
+"""What a model does with one text: `niwaki look`."""

@@ -1,0 +1,1 @@
+"""What linear classifiers read from the layers of models: `niwaki probe`."""

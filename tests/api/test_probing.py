@@ -1,0 +1,34 @@
+import json
+
+import pytest
+
+import tiny
+from evaluate.probes.sentences import sentences
+from niwaki.api.probing import probe, short_names
+from niwaki.core import log
+from niwaki.core.errors import UsageError
+
+
+def test_folders_are_compared(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        tiny.model("bert", layers=1, seed=ord(name)).save(tmp_path / name)
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text("".join(json.dumps(row) + "\n" for row in sentences(60)))
+    with log.silenced():
+        found = probe([tmp_path / "a", tmp_path / "b"], rows, probes=["agreement"], examples=100)
+    assert list(found["probes"]["agreement"]["models"]) == ["a", "b"]
+
+
+def test_bad_arguments_are_named():
+    with pytest.raises(UsageError, match="did you mean 'agreement'"):
+        probe("minilm", "rows.jsonl", probes=["agreemnt"])
+    with pytest.raises(UsageError, match="examples must be 1"):
+        probe("minilm", "rows.jsonl", examples=0)
+    with pytest.raises(UsageError, match="at least one model"):
+        probe([], "rows.jsonl")
+
+
+def test_models_have_short_names():
+    assert short_names(["runs/a/model", "runs/b/model"]) == ["a/model", "b/model"]
+    assert short_names(["x/one", "two"]) == ["one", "two"] and short_names(["a", "a"]) == ["1: a", "2: a"]
