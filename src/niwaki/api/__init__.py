@@ -17,6 +17,7 @@ from niwaki.api.loading import load, load_language_model
 from niwaki.api.merging import merge
 from niwaki.api.neighbours import nearest
 from niwaki.api.prediction import predict_file
+from niwaki.api.searching import search
 from niwaki.api.tokenizer_training import tokenizer
 from niwaki.api.trimming import trim
 from niwaki.engines.encoder_cache import EncoderCache
@@ -44,6 +45,7 @@ __all__ = [
     "nearest",
     "predict_file",
     "run",
+    "search",
     "sensitivity",
     "tokenizer",
     "trim",

@@ -30,6 +30,7 @@ EXTRAS = {
     ),
     "hub": ("datasets",),
     "serve": ("fastapi", "uvicorn", "prometheus_client"),
+    "search": ("optuna",),
     "gpu": ("pynvml",),
     "openvino": ("openvino",),
 }

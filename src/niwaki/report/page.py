@@ -37,7 +37,7 @@ NUMBER_FILTERS = (
 
 def page(facts: Json) -> str:
     """The content of report.html from the facts of a run with their verdict."""
-    style, script = _asset("page.css"), _asset("page.js")
+    style, script = asset("page.css"), asset("page.js")
     label = deployed_label(facts)
     return (
         environment(html=True)
@@ -111,5 +111,5 @@ def _hash(content: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
     return (TEMPLATES / name).read_text(encoding="utf-8")

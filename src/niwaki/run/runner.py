@@ -158,6 +158,11 @@ def run_stage(plan: Plan, stage: PlannedStage, folder: Path, ledger: Ledger, sho
         store.add(stage.key, target)
 
 
+def result_of(stage: Path) -> Json:
+    """The result of a stage that `run_stage` has made or verified."""
+    return dict(read_json(stage / RESULT))
+
+
 def other_versions(stage: Path) -> str:
     """The package versions that made a finished stage, if they differ from the installed ones. The record is never rewritten."""
     recorded, now = read_json(stage / RESULT).get("versions", {}), versions()
