@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # for type checkers and editors; at run time __getattr__ impo
     from niwaki.api import merge as merge
     from niwaki.api import probe as probe
     from niwaki.api import run as run
+    from niwaki.api import search as search
     from niwaki.api import trim as trim
     from niwaki.api import write_peft as write_peft
     from niwaki.estimators import Classifier as Classifier
@@ -53,6 +54,7 @@ __all__ = [
     "meter",
     "probe",
     "run",
+    "search",
     "trim",
     "write_peft",
 ]

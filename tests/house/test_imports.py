@@ -23,6 +23,7 @@ RANKS = [
     ("evaluate",),
     ("run",),
     ("compression",),
+    ("search",),
     ("api", "listing", "describe", "estimators"),
     ("scaffold",),
     ("serve",),

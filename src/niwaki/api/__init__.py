@@ -21,6 +21,7 @@ from niwaki.api.merging import merge
 from niwaki.api.neighbours import nearest
 from niwaki.api.prediction import predict_file
 from niwaki.api.probing import probe
+from niwaki.api.searching import search
 from niwaki.api.tokenizer_training import tokenizer
 from niwaki.api.trimming import trim
 from niwaki.engines.encoder_cache import EncoderCache
@@ -52,6 +53,7 @@ __all__ = [
     "predict_file",
     "probe",
     "run",
+    "search",
     "sensitivity",
     "tokenizer",
     "trim",

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 SUMMARY = "compression.json"  # in the folder of a compressed model
 
 
-def free_target(out: str | Path) -> Path:
-    """The folder to write. Only one that compress or distill wrote is replaced."""
+def free_target(out: str | Path, summary: str = SUMMARY) -> Path:
+    """The folder to write. Only one that the same function wrote is replaced: it has the file `summary`."""
     if not isinstance(out, str | Path) or not str(out).strip():
         raise UsageError(f"out: must be the path of a folder (given: {out!r})")
     target = Path(out).expanduser()
-    if target.exists() and not (target / SUMMARY).is_file() and (target.is_file() or any(target.iterdir())):
+    if target.exists() and not (target / summary).is_file() and (target.is_file() or any(target.iterdir())):
         raise InputError(f"{target}: exists already; remove it, or choose another folder with out")
     require_writable(target.parent)
     return target

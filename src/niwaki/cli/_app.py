@@ -25,6 +25,7 @@ PANELS = (
 )  # groups of verbs in the help; each verb's file names its own
 ORDER = (
     "compress",
+    "search",
     "run",
     "init",
     "check",
@@ -56,7 +57,7 @@ LOW_MEMORY = (
 # bytes of address space that the libraries of a verb map before any work
 MAPPED = {
     **dict.fromkeys(("predict", "fill", "score", "sample", "nearest", "serve", "align", "vectors"), 450 << 20),
-    **dict.fromkeys(("compress", "run"), 3 << 30),
+    **dict.fromkeys(("compress", "run", "search"), 3 << 30),
     **dict.fromkeys(("bench", "cascade", "check", "compare", "eval", "export", "tokenizer"), 3 << 29),
 }
 # typer contains its own copy of click, so the base class of its errors comes from typer

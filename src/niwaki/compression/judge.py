@@ -78,14 +78,23 @@ def judge(run: Run, task: Task, goal: Goal) -> list[Candidate]:
 
 
 def validation_stats(run: Run, name: str, key: str, task: Task) -> np.ndarray:
-    """Per-example statistics of the validation rows, kept in the run folder under the stage's key."""
-    path = run.folder / "validation" / f"{key}.npy"
+    """Per-example statistics of the validation rows in the portable engine."""
+    return cached_stats(run.folder / "validation" / f"{key}.npy", run.model(name), task)
+
+
+def cached_stats(path: Path, model: Path, task: Task, engine: str = "") -> np.ndarray:
+    """Per-example statistics of the validation rows, kept in a file that is named after the stage's key."""
     if path.is_file():
         return np.load(path, allow_pickle=False)
-    table = task.splits()["validation"]
-    found = task.scorer.example_stats(Predictor(run.model(name)).values(task.inputs(table)), table)
+    found = example_stats(model, task, "validation", engine)
     save_array(path, found)
     return found
+
+
+def example_stats(model: Path, task: Task, part: str, engine: str = "") -> np.ndarray:
+    """Per-example statistics of the answers to a part of the rows."""
+    table = task.splits()[part]
+    return task.scorer.example_stats(Predictor(model, engine).values(task.inputs(table)), table)
 
 
 def save_array(path: Path, values: np.ndarray) -> None:

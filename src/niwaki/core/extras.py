@@ -32,6 +32,7 @@ EXTRAS = {
     "inverse": ("mpmath",),
     "hub": ("datasets",),
     "serve": ("fastapi", "uvicorn", "prometheus_client"),
+    "search": ("optuna",),
     "gpu": ("pynvml",),
     "openvino": ("openvino",),
     "ray": ("ray",),

@@ -1,8 +1,10 @@
 """Strict settings: each field is declared once with its description; all faults are reported at once, each with its path."""
 
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
+from pydantic.config import JsonDict
 
 from niwaki.core.errors import InputError, did_you_mean
 from niwaki.core.json_types import Json
@@ -24,9 +26,23 @@ class Settings(BaseModel):
         return value
 
 
-def setting(default: Any, remark: str, **limits: Any) -> Any:
-    """A field with its one-line remark; `limits` are pydantic's (gt, ge, lt, le, min_length …)."""
-    return Field(default, description=remark, **limits)
+def setting(default: Any, remark: str, *, tune: str | Sequence[float] = (), **limits: Any) -> Any:
+    """A field with its one-line remark; `limits` are pydantic's (gt, ge, lt, le, min_length …). `tune` are the values that
+    `niwaki search` tries, or the size of the start model of which it tries shares: layers, hidden, heads, ffn or embedding."""
+    extra: JsonDict | None = {"tune": tune if isinstance(tune, str) else [*tune]} if tune else None
+    return Field(default, description=remark, json_schema_extra=extra, **limits)
+
+
+def tuned(kind: type[BaseModel]) -> dict[str, str | list[float]]:
+    """The fields that `niwaki search` changes: the name of a size, or values."""
+    extras = {name: field.json_schema_extra for name, field in kind.model_fields.items()}
+    found = {name: extra["tune"] for name, extra in extras.items() if isinstance(extra, dict) and "tune" in extra}
+    return {name: tune if isinstance(tune, str) else _numbers(tune) for name, tune in found.items()}
+
+
+def _numbers(values: object) -> list[float]:
+    listed = values if isinstance(values, list) else []
+    return [value for value in listed if isinstance(value, int | float)]
 
 
 def _is_limited(kind: type[BaseModel], name: str | None) -> bool:

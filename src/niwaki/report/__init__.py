@@ -32,6 +32,17 @@ def write(run_folder: Path, per_day: float | None = None) -> Json:
     return report
 
 
+def write_search(folder: Path, content: Json) -> None:
+    """Writes search.json and search.html into the folder of a search."""
+    from niwaki.core import files
+    from niwaki.core.documents import write_document
+    from niwaki.report.search_page import search_page
+
+    page = search_page(content)
+    write_document(folder / "search.json", content)
+    files.write_text(folder / "search.html", page)
+
+
 def build(run_folder: Path, per_day: float | None = None) -> Json:
     """The content of report.json, without writing anything."""
     from niwaki.core.run_folder import open_run

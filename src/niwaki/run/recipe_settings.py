@@ -8,6 +8,7 @@ from niwaki.core.settings import Settings, check, setting
 from niwaki.meter import Window, meter
 from niwaki.methods._factory import make_method
 from niwaki.methods._method import Method
+from niwaki.run.search_settings import SearchSettings
 from niwaki.tasks import TASKS
 from niwaki.tasks._task import Task
 from niwaki.train.settings import TrainSettings
@@ -122,6 +123,7 @@ class Recipe(Settings):
     )
     cache: CacheSettings = setting(CacheSettings(), "what runs share: teacher outputs and finished stages")
     cascade: CascadeSettings | None = setting(None, "a cascade of stages; none makes none")
+    search: SearchSettings | None = setting(None, "limits and objective of `niwaki search`; `niwaki run` ignores them")
     stages: list[Stage] = setting(..., "stages in order", min_length=1)
 
     def make_task(self) -> Task:

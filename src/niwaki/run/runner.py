@@ -201,6 +201,11 @@ def stages_read(stage: PlannedStage) -> set[str]:
     return {name for name in (stage.parent or "", *stage.spec.teachers, *read) if name}
 
 
+def result_of(stage: Path) -> Json:
+    """The result of a stage that `run_stage` has made or verified."""
+    return dict(read_json(stage / RESULT))
+
+
 def other_versions(stage: Path) -> str:
     """The package versions that made a finished stage, if they differ from the installed ones. The record is never rewritten."""
     recorded, now = read_json(stage / RESULT).get("versions", {}), versions()

@@ -24,9 +24,9 @@ def run_stages(recipe: Recipe, folder: Path) -> Path:
     return folder / plan.stages[-1].folder / MODEL
 
 
-def needed_stages(plan: Plan) -> list[PlannedStage]:
-    """The last stage of the plan and the stages that it depends on: parents, teachers, and stages that methods read."""
-    needed = {plan.stages[-1].name}
+def needed_stages(plan: Plan, last: str = "") -> list[PlannedStage]:
+    """A stage, by default the last of the plan, and the stages that it depends on: parents, teachers, and stages that methods read."""
+    needed = {last or plan.stages[-1].name}
     for stage in reversed(plan.stages):
         if stage.name in needed:
             needed |= stages_read(stage)

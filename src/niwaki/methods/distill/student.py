@@ -26,12 +26,12 @@ from niwaki.models.skeleton import build
 
 
 class Student(Method, Reshapes):
-    layers: int | None = setting(None, "layers of the student; default: all", ge=1)
-    hidden: int | None = setting(None, "hidden size; default: the start model's", ge=1)
+    layers: int | None = setting(None, "layers of the student; default: all", tune="layers", ge=1)
+    hidden: int | None = setting(None, "hidden size; default: the start model's", tune="hidden", ge=1)
     heads: int | None = setting(
-        None, "attention heads per layer; default: as many as fit `hidden` with the same head size", ge=1
+        None, "attention heads per layer; default: as many as fit `hidden` with the same head size", tune="heads", ge=1
     )
-    ffn: int | None = setting(None, "feed-forward size; default: the same ratio to `hidden`", ge=1)
+    ffn: int | None = setting(None, "feed-forward size; default: the same ratio to `hidden`", tune="ffn", ge=1)
     start: Literal["slice", "fresh"] = setting("slice", "cut from the start model, or random weights in the new shape")
     choose: Literal["spread", "importance"] = setting(
         "spread", "which layers stay: evenly spaced ones with the last, or those whose removal increases the loss most"

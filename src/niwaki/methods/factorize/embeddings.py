@@ -29,7 +29,7 @@ ALL_BATCHES = sys.maxsize
 
 
 class Embeddings(Method, Reshapes):
-    width: int | None = setting(None, "width of the narrow table; default: a third", ge=1)
+    width: int | None = setting(None, "width of the narrow table; default: a third", tune="embedding", ge=1)
     smoothing: float = setting(1.0, "added to every token's count, so that unused tokens are approximated too", gt=0)
 
     requires = Requirements(reduces=("file", "memory"))

@@ -20,7 +20,7 @@ from niwaki.models.packed.kronecker import Sizes, fitted
 
 
 class Kronecker(Method, Reshapes):
-    keep: float = setting(0.25, "fraction of each matrix's parameters to keep", gt=0, lt=1)
+    keep: float = setting(0.25, "fraction of each matrix's parameters to keep", tune=(0.25, 0.5, 0.75), gt=0, lt=1)
     flops: float = setting(0.75, "maximum operations of the factors, relative to the matrix", gt=0)
 
     requires = Requirements(reduces=("file", "memory", "flops"))

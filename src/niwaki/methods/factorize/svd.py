@@ -38,7 +38,7 @@ STATISTICS: dict[str, dict[str, Callable[..., dict[str, Tensor]]]] = {
 
 
 class Svd(Method, Reshapes):
-    keep: float = setting(0.5, "fraction of the matrices' parameters to keep", gt=0, lt=1)
+    keep: float = setting(0.5, "fraction of the matrices' parameters to keep", tune=(0.25, 0.5, 0.75), gt=0, lt=1)
     weighting: Literal["both", "activations", "fisher", "none"] = setting(
         "both",
         "how errors are weighted: by the effect of outputs on the loss, by outputs, by the effect of rows on the loss, or equally",

@@ -11,7 +11,7 @@ from niwaki.models.model import Model
 
 
 class Depth(Method, Reshapes):
-    keep: float = setting(0.5, "fraction of the layers to keep, at least one", gt=0, le=1)
+    keep: float = setting(0.5, "fraction of the layers to keep, at least one", tune=(0.25, 0.5, 0.75), gt=0, le=1)
     count: int | None = setting(None, "number of layers to keep, instead of a fraction", ge=1)
     choose: Literal["worth", "spread"] = setting(
         "worth", "which layers stay: those whose removal increases the loss most, or evenly spaced ones with the last"

@@ -26,7 +26,7 @@ KINDS: tuple[Kind, ...] = ("attention", "ffn")
 
 
 class Blocks(Method, Reshapes):
-    keep: float = setting(0.75, "fraction of the blocks to keep", gt=0, lt=1)
+    keep: float = setting(0.75, "fraction of the blocks to keep", tune=(0.25, 0.5, 0.75), gt=0, lt=1)
     over: list[Kind] = setting(["attention", "ffn"], "kinds of blocks that may be removed", min_length=1)
     batches: int = setting(8, "calibration batches to measure the loss", ge=1)
 

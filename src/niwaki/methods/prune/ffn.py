@@ -14,7 +14,7 @@ from niwaki.models.model import Model
 
 
 class Ffn(Method, Reshapes):
-    keep: float = setting(0.5, "fraction of the neurons to keep in each layer", gt=0, le=1)
+    keep: float = setting(0.5, "fraction of the neurons to keep in each layer", tune=(0.25, 0.5, 0.75), gt=0, le=1)
     multiple: int = setting(64, "round the remaining number up to a multiple of this: odd sizes run slower", ge=1)
     batches: int = setting(16, "calibration batches to estimate importance", ge=1)
 

@@ -12,7 +12,9 @@ from niwaki.models.model import Model
 
 
 class Heads(Method, Reshapes):
-    keep: float = setting(0.67, "fraction of the heads to keep in each layer, at least one", gt=0, le=1)
+    keep: float = setting(
+        0.67, "fraction of the heads to keep in each layer, at least one", tune=(0.25, 0.5, 0.75), gt=0, le=1
+    )
     batches: int = setting(16, "calibration batches to estimate importance", ge=1)
 
     requires = Requirements(reduces=("file", "memory", "flops", "time"))

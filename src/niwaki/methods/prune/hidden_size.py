@@ -14,7 +14,7 @@ from niwaki.models.model import Model
 
 
 class HiddenSize(Method, Reshapes):
-    keep: float = setting(0.75, "fraction of the dimensions to keep", gt=0, le=1)
+    keep: float = setting(0.75, "fraction of the dimensions to keep", tune=(0.25, 0.5, 0.75), gt=0, le=1)
     multiple: int = setting(8, "round the remaining number up to a multiple of this: odd sizes run slower", ge=1)
     batches: int = setting(16, "calibration batches to estimate importance", ge=1)
 

@@ -27,7 +27,7 @@ from niwaki.models.parametrizations import add_parametrization, original_weight
 
 
 class Magnitude(Gradual):
-    sparsity: float = setting(0.5, "fraction of the matrices' weights to remove", gt=0, lt=1)
+    sparsity: float = setting(0.5, "fraction of the matrices' weights to remove", tune=(0.25, 0.5, 0.75), gt=0, lt=1)
     scope: Scope = setting("global", "global compares all weights; layer prunes the same fraction of every matrix")
 
     def dry_prepare(self, model: Model) -> Model:

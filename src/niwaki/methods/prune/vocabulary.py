@@ -16,7 +16,7 @@ from niwaki.tokenization.trimming import trimmed, used_tokens
 
 
 class Vocabulary(Method, Reshapes):
-    min_count: int = setting(1, "keep tokens that occur at least this often in the stage's texts", ge=1)
+    min_count: int = setting(1, "keep tokens that occur at least this often in the stage's texts", tune=(1, 2), ge=1)
     all_characters: bool = setting(True, "keep characters that the texts lack, e.g. those of other scripts")
 
     requires = Requirements(reduces=("file", "memory"))

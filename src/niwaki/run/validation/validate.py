@@ -16,6 +16,7 @@ from niwaki.run.validation import (
     inputs,
     objectives,
     same_tokens,
+    search,
     shapes,
     stages,
     teachers,
@@ -49,6 +50,7 @@ def recipe_problems(recipe: Recipe, faulty: Collection[str], faulty_stages: Coll
         "meter": top_level.meter_problems(recipe),
         "vectors": top_level.vector_problems(recipe),
         "cascade": cascade.cascade_problems(recipe),
+        "search": search.search_problems(recipe) if not faulty_stages else [],
         "stages": stages.stage_problems(recipe, faulty_stages),
     }
 

@@ -1,0 +1,26 @@
+"""Which trials end early: after each part of the last training, those in the worse half so far (successive halving).
+
+Paper: Li et al. 2020, A System for Massively Parallel Hyperparameter Tuning (arXiv 1810.05934): a trial is compared with all before it.
+"""
+
+import statistics
+from collections.abc import Sequence
+
+from niwaki.core.json_types import Json
+
+
+def expected_gain(earlier: Sequence[Json], part: int) -> float:
+    """How much the share of the source's score usually grows from this part of the training to its end; 0 if nothing is known."""
+    gains = [trial["rungs"][-1] - trial["rungs"][part] for trial in earlier if len(trial.get("rungs", ())) > part + 1]
+    return statistics.median(gains) if gains else 0.0
+
+
+def losses_at(earlier: Sequence[Json], part: int) -> list[float]:
+    """The losses of earlier trials at a part of their training."""
+    return [trial["rung_losses"][part] for trial in earlier if len(trial.get("rung_losses", ())) > part]
+
+
+def promoted(value: float, earlier: Sequence[float]) -> bool:
+    """Whether a trial continues: its loss is in the better half of all at this part so far."""
+    ranked = sorted([*earlier, value])
+    return value <= ranked[max(1, len(ranked) // 2) - 1] or not earlier
