@@ -18,12 +18,15 @@ METHODS, TRAIN = "stages.teacher.methods", "stages.teacher.train"
 FREEZE, POOLED, PROBE, AVERAGE = (
     f'{{ use = "{name}" }}' for name in ("freeze", "pooled_head", "linear_probe", "weight_averaging")
 )
+LINEAR = '{ use = "pooled_head", dense = false }'
 SETTINGS = {  # all with the recipe's 1.5 epochs
     "before": [f"{METHODS}=[{FREEZE}]", f"{TRAIN}={{ epochs = 1.5, lr = 1e-4, dropout = 0.0 }}"],
     "pooled": [f"{METHODS}=[{FREEZE}, {POOLED}]"],
     "probed": [f"{METHODS}=[{FREEZE}, {POOLED}, {PROBE}]"],
     "probed-2e-4": [f"{METHODS}=[{FREEZE}, {POOLED}, {PROBE}]", f"{TRAIN}.lr=2e-4"],
     "probed-averaged": [f"{METHODS}=[{FREEZE}, {POOLED}, {PROBE}, {AVERAGE}]", f"{TRAIN}.lr=2e-4"],
+    "averaged": [f"{METHODS}=[{FREEZE}, {POOLED}, {AVERAGE}]", f"{TRAIN}.lr=2e-4"],
+    "linear-averaged": [f"{METHODS}=[{FREEZE}, {LINEAR}, {PROBE}, {AVERAGE}]", f"{TRAIN}.lr=2e-4"],
     "pooled-warmup": [f"{METHODS}=[{FREEZE}, {POOLED}]", f"{TRAIN}.lr=2e-4", f"{TRAIN}.warmup=0.3"],
 }
 

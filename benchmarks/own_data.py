@@ -34,6 +34,7 @@ PROBE = [
 ]
 FIXED = [
     'stages.teacher.methods=[{ use = "freeze" }]',
+    "stages.teacher.train={ epochs = 6, lr = 1e-4 }",
     "stages.teacher.alternatives=[]",
 ]
 SETTINGS = {"alternatives": [], "fixed": FIXED, "probe": [*PROBE, "stages.teacher.alternatives=[]"]}

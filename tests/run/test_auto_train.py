@@ -24,9 +24,9 @@ def train_of(plan: Plan) -> Any:
 @pytest.mark.parametrize(
     ("rows", "pairs", "expected"),
     [
-        (30, False, (10, 1e-4, 16)),
-        (1_999, False, (10, 1e-4, 16)),
-        (2_243, True, (10, 5e-5, 32)),
+        (30, False, (16, 1e-4, 16)),
+        (1_999, False, (15, 1e-4, 16)),
+        (2_243, True, (13, 5e-5, 32)),
         (5_134, True, (6, 5e-5, 32)),
         (7_696, False, (4, 1e-4, 32)),
         (60_614, False, (1, 1e-4, 32)),
@@ -40,14 +40,14 @@ def test_epochs_fall_with_the_rows_and_pairs_learn_more_slowly(rows, pairs, expe
 def test_auto_equals_the_same_values_given(bert_folder, rows_csv):
     """The key too, so that a stage is reused."""
     auto = make_plan(recipe(bert_folder, rows_csv, "auto"), "auto")
-    given = make_plan(recipe(bert_folder, rows_csv, {"epochs": 10, "lr": 1e-4, "batch": 16}), "given")
+    given = make_plan(recipe(bert_folder, rows_csv, {"epochs": 16, "lr": 1e-4, "batch": 16}), "given")
     assert auto.stages[0].key == given.stages[0].key
     assert train_of(auto) == train_of(given) and not train_of(auto)["auto"]
 
 
 def test_given_settings_stay(bert_folder, rows_csv):
     train = train_of(make_plan(recipe(bert_folder, rows_csv, {"auto": True, "lr": 3e-3, "warmup": 0.2}), "some"))
-    assert (train["lr"], train["warmup"], train["epochs"], train["batch"]) == (3e-3, 0.2, 10, 16)
+    assert (train["lr"], train["warmup"], train["epochs"], train["batch"]) == (3e-3, 0.2, 16, 16)
 
 
 def test_a_saved_recipe_chooses_again(bert_folder, rows_csv, tmp_path):

@@ -24,7 +24,7 @@ from niwaki.train.checkpoints import TrainerState
 
 def make_stage(job: StageJob) -> None:
     """An interrupted stage leaves its checkpoints in the work folder; the next call resumes from them."""
-    job, choice = choose(job, lambda part: _without_work_folder(part, train_model(part)[0]))
+    job, choice = choose(job, _compared_model)
     model, state = train_model(job)
     model = finish(job, model)
     with commit_folder(job.target) as folder:
@@ -54,6 +54,8 @@ def _trained(job: StageJob) -> tuple[Model, TrainerState | None]:
     return model, state
 
 
-def _without_work_folder(job: StageJob, model: Model) -> Model:
+def _compared_model(job: StageJob) -> Model:
+    """The finished model, because some methods fit the head there."""
+    model = finish(job, train_model(job)[0])
     shutil.rmtree(job.work_folder, ignore_errors=True)
     return model

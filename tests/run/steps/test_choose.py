@@ -75,6 +75,22 @@ def test_of_equal_alternatives_the_stage_itself_is_taken(bert_folder, rows_csv, 
     assert result["choice"]["chosen"] == 0 and result["training"] is None and not (stage / "train.jsonl").exists()
 
 
+def test_heads_that_are_fitted_at_the_end_are_compared_with_their_fit(bert_folder, rows_csv, tmp_path, monkeypatch):
+    """The rows of a fitted head for two labels are each other's negative; those of a new one are random."""
+    heads, original = [], choose.row_errors
+
+    def row_errors(job, model, rows):
+        heads.append(model.network.get_submodule(model.anatomy.head.final).weight.detach())
+        return original(job, model, rows)
+
+    monkeypatch.setattr(choose, "row_errors", row_errors)
+    fitted = {"methods": [{"use": "linear_head"}]}
+    run(recipe_of(bert_folder, rows_csv, **fitted, alternatives=[fitted]), tmp_path)
+    assert len(heads) == 4
+    for weight in heads:
+        assert weight.abs().max() > 0 and (weight[0] == -weight[1]).all()
+
+
 def test_nothing_but_the_stage_remains(chosen):
     folder, stage = chosen
     assert [path.name for path in (folder / "stages").iterdir()] == [stage.name]
