@@ -6,6 +6,7 @@ import torch
 import tiny
 from niwaki.core.errors import InputError
 from niwaki.core.files import write_json
+from niwaki.models import skeleton
 from niwaki.models.meta_device import on_meta_device
 from niwaki.models.skeleton import (
     ALL,
@@ -20,6 +21,7 @@ from niwaki.models.skeleton import (
     checked_config,
     head_of,
     read_config,
+    shape_of,
 )
 
 
@@ -112,3 +114,20 @@ def test_every_pretraining_head_is_no_task_head():
 def test_the_fused_attention_kernel_is_for_graphics_cards(monkeypatch, gpu, kind):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: gpu)
     assert attention() == kind
+
+
+def test_the_shape_of_a_config_is_made_once_and_takes_no_memory():
+    config, wider = (tiny.model("bert", width=width).config() for width in (32, 64))
+    shape = shape_of(config)
+    assert shape is shape_of(dict(config)) and shape is not shape_of(wider)
+    expected = {name: value.shape for name, value in build(config).state_dict().items()}
+    assert {name: value.shape for name, value in shape.state_dict().items()} == expected
+    assert all(value.is_meta for value in shape.parameters())
+
+
+def test_few_shapes_are_cached(monkeypatch):
+    monkeypatch.setattr(skeleton, "_SHAPES", {})
+    monkeypatch.setattr(skeleton, "MAX_SHAPES", 2)
+    for width in (8, 16, 24, 32):
+        shape_of(tiny.model("bert", width=width, heads=2).config())
+        assert len(skeleton._SHAPES) <= 2

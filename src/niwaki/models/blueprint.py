@@ -13,9 +13,9 @@ from niwaki.core.json_types import Json
 from niwaki.core.settings import check
 from niwaki.models.anatomy import Network, anatomy_of
 from niwaki.models.edit import EDITS, Edit
-from niwaki.models.meta_device import on_meta_device, without_meta_initialization
+from niwaki.models.meta_device import without_meta_initialization
 from niwaki.models.sizes import constants
-from niwaki.models.skeleton import build
+from niwaki.models.skeleton import build, shape_of
 from niwaki.models.ties import first_names
 
 VERSION = 1
@@ -75,8 +75,7 @@ def is_stock(network: Network) -> bool:
     if any(value.dtype not in STOCK_TYPES for value in network.state_dict().values()):  # packed
         return False
     try:
-        with on_meta_device():
-            skeleton = build(network.config.to_dict())
+        skeleton = shape_of(network.config.to_dict())
     except InputError:  # a shape that no stock network can have, such as a width that its heads do not divide
         return False
     same = _shapes(skeleton) == _shapes(network) and constants(anatomy_of(skeleton)) == constants(anatomy_of(network))

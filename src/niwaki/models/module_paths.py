@@ -16,7 +16,11 @@ Make = Callable[[Any], nn.Module]
 
 
 def has_module(network: nn.Module, path: str) -> bool:
-    return path in dict(network.named_modules(remove_duplicate=False))
+    try:
+        network.get_submodule(path)
+    except AttributeError:
+        return False
+    return True
 
 
 def leaf_paths(network: nn.Module, path: str) -> Iterator[str]:

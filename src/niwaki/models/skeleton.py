@@ -1,5 +1,6 @@
 """Makes an untrained network from a config, by allow-list: known families, known heads, no code from a file."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from niwaki.core.json_types import Json
 from niwaki.models.anatomy import Network, heads_by_architecture
 from niwaki.models.config_rules import CONFIG, MAX_BYTES, checked, shown
 from niwaki.models.family import FAMILIES, Family, family_of, is_known
+from niwaki.models.meta_device import on_meta_device
 from niwaki.models.parts.heads._head import is_head_of
 
 SEQUENCE_CLASSIFICATION = "SequenceClassification"  # the head for whole texts
@@ -23,6 +25,9 @@ PRETRAINING = [name for name, head in heads_by_architecture().items() if head.pr
 HEADS = [
     name for name in ALL if name not in (IMAGE_CLASSIFICATION, CONDITIONAL_GENERATION, FEATURE_EXTRACTION, *PRETRAINING)
 ]  # for tasks of encoders
+
+MAX_SHAPES = 64
+_SHAPES: dict[str, Network] = {}  # by config
 
 
 def checked_config(values: object, where: str) -> Json:
@@ -86,6 +91,17 @@ def _check_inputs(name: str, family: type[Family], head: str) -> None:
         raise InputError(
             f"config: a model of family '{name}' reads {family.inputs.reads}, and the head {head} is for {reads}; take a task on {family.inputs.reads}, or another model"
         )
+
+
+def shape_of(values: Json) -> Network:
+    """The network of a config on the meta device, which takes no memory. It is cached: read it, never change it."""
+    key = json.dumps(values, default=repr)
+    if key not in _SHAPES:
+        if len(_SHAPES) == MAX_SHAPES:
+            _SHAPES.clear()
+        with on_meta_device():
+            _SHAPES[key] = build(values)
+    return _SHAPES[key]
 
 
 def _builder(head: str, model_type: str) -> Callable[..., Network]:

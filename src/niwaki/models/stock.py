@@ -15,11 +15,11 @@ from niwaki.models.config_rules import CONFIG
 from niwaki.models.family import Config, family_of
 from niwaki.models.head import PLAIN_UNITS, Head, rescale
 from niwaki.models.head_labels import label_order
-from niwaki.models.meta_device import on_meta_device, without_meta_initialization
+from niwaki.models.meta_device import without_meta_initialization
 from niwaki.models.networks.bare_encoder import BareEncoder, architecture_name
 from niwaki.models.progress import without_progress_bars
 from niwaki.models.sentence_modules import dense_weights
-from niwaki.models.skeleton import attention, build
+from niwaki.models.skeleton import attention, shape_of
 from niwaki.models.ties import unique_tensors
 from niwaki.models.trunk import is_of_head
 
@@ -105,8 +105,7 @@ def stock_network(
 def _kind_that_fits(config: Config, found: Header, folder: Path) -> Any:
     """The network's class, from a skeleton that takes no memory. It must not need more numbers than the file has,
     but for a new head, which is small."""
-    with on_meta_device():
-        skeleton = build(config)
+    skeleton = shape_of(config)
     numbers = sum(value.numel() for value in unique_tensors(skeleton).values())
     if numbers > found.numel + HEAD_NUMBERS:
         raise InputError(

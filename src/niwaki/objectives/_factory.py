@@ -12,7 +12,8 @@ def objective_name(given: str | Json) -> str:
     name = given if isinstance(given, str) else given.get("use")
     if not isinstance(name, str):
         raise InputError("objective: a table names its objective in `use`, e.g. { use = 'masked_lm', rate = 0.3 }")
-    OBJECTIVES.entry(name)  # or an error that names the objectives there are
+    if name not in OBJECTIVES:
+        OBJECTIVES.entry(name)  # raises an error that names the objectives there are
     return name
 
 
