@@ -59,7 +59,8 @@ class Forecast:
 
     def _used(self, min_count: int, all_characters: bool, model: str) -> int:
         """How many tokens of the model's vocabulary the training rows use."""
-        tokenizer: Tokenizer = self.draft.tokenizers[model]
+        tokenizer = self.draft.tokenizers[model]
+        assert isinstance(tokenizer, Tokenizer)  # the dry run rejects method 'vocabulary' on a model that reads images
         texts = self.draft.task.texts(self.draft.task.splits()["train"])
         return len(used_tokens(tokenizer, texts, min_count, all_characters))
 

@@ -20,7 +20,7 @@ from niwaki.core.log import info
 from niwaki.core.signals import saving, stopping
 from niwaki.run.plan import FORMAT, make_plan, model_digest
 from niwaki.run.recipe_settings import Recipe
-from niwaki.run.runner import check_single_process, quiet_libraries, require_room
+from niwaki.run.runner import check_processes, quiet_libraries, require_room
 from niwaki.run.search_settings import SearchSettings
 from niwaki.run.stage_store import store_of
 from niwaki.run.validation.validate import validate
@@ -57,7 +57,7 @@ class Outcome:
 def run_search(recipe: Recipe, folder: Path, finish: Callable[[Outcome], T]) -> T:
     """Searches in `folder`, and returns what `finish` makes of the outcome, also after Ctrl-C. Finished trials of an earlier start
     count."""
-    check_single_process()
+    check_processes()
     require_writable(folder)
     quiet_libraries()
     settings = recipe.search or SearchSettings()

@@ -111,7 +111,7 @@ def predicted(subject: Subject, logits: list[Tensor]) -> Json:
     if subject.kind in ("next", "tokens"):
         tokens = likeliest_tokens(subject, logits[0])
         answer = tokens[-1][0] if subject.kind == "next" else " ".join(token for token, _ in tokens)
-        sure = tokens[-1][1] if subject.kind == "next" else float(np.mean([share for _, share in tokens]))
+        sure: float | None = tokens[-1][1] if subject.kind == "next" else float(np.mean([share for _, share in tokens]))
         return {"answer": answer, "confidence": sure, "tokens": [{"token": a, "probability": b} for a, b in tokens]}
     kind, encoded = subject.predictor.answer_type, subject.encoded
     rows = (torch.cat(logits) if kind.per_token else torch.stack(logits)).float().numpy()

@@ -64,7 +64,7 @@ class Subject:
 
     def one_input(self, sequence: int) -> OneInput:
         assert self.model is not None
-        ids, types = (self.encoded.arrays[name][sequence].astype(np.int64) for name in ("input_ids", "token_type_ids"))
+        ids, types = (rows[sequence].astype(np.int64) for rows in (self.encoded.ids, self.encoded.types))
         special = np.isin(ids, self._special_ids)
         if sequence == self.sequence and self.reading.words:
             special = np.array([word == NO_WORD for word in self.reading.word_of])

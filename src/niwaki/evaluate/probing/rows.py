@@ -63,13 +63,13 @@ def examples_of(probe: Probe, sentences: Sequence[Sentence], most: int, seed: in
     is_test = generator.random(len(sentences)) < TEST_SHARE
     whole = list(probe.examples([_complete(one) for one in sentences]))
     sides: list[list[Example]] = [[one for one in whole if is_test[one.sentence] == side] for side in (False, True)]
-    drawn = [
+    train, test = (
         _drawn(side, round(most * share), generator)
         for side, share in zip(sides, (1 - TEST_SHARE, TEST_SHARE), strict=True)
-    ]
-    if len(drawn[0]) < FEWEST or not drawn[1] or len({one.label for one in drawn[0]}) < 2:
-        return f"the rows give {len(drawn[0])} training examples, and {FEWEST} with two labels are needed"
-    return labelled(*drawn, seed)
+    )
+    if len(train) < FEWEST or not test or len({one.label for one in train}) < 2:
+        return f"the rows give {len(train)} training examples, and {FEWEST} with two labels are needed"
+    return labelled(train, test, seed)
 
 
 def _drawn(examples: list[Example], most: int, generator: np.random.Generator) -> list[Example]:
