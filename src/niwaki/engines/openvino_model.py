@@ -14,7 +14,7 @@ from niwaki.core.path_safety import file_inside
 from niwaki.core.tensor_file import read_header
 from niwaki.engines.graph_rules import EXTERNAL, WEIGHTS, check_graph, graph_name
 from niwaki.engines.quantized_products import QuantizedProduct, expose_scales
-from niwaki.engines.runtime import Runtime
+from niwaki.engines.runtime import KNOWN_INPUTS
 
 if TYPE_CHECKING:
     import openvino
@@ -40,7 +40,7 @@ def read_openvino_model(folder: Path, core: "openvino.Core") -> tuple["openvino.
         fill(model, tables)
     except (RuntimeError, ValueError, IndexError) as error:
         raise InputError(f"{where}: cannot be loaded by OpenVINO ({first_line(error)})") from None
-    if not {entry.any_name for entry in model.inputs} <= set(Runtime.inputs) or len(model.outputs) not in (1, 2):
+    if not {entry.any_name for entry in model.inputs} <= KNOWN_INPUTS or len(model.outputs) not in (1, 2):
         raise InputError(f"{where}: its inputs and outputs are not those that niwaki writes")
     return model, widths
 

@@ -50,7 +50,7 @@ def test_two_classifiers_answer_with_their_mean(tmp_path):
     (tmp_path / "again").mkdir()
     model.save(tmp_path / "again")
     write_graph(model, tmp_path / "again")
-    for folder, engine in ((tmp_path, "torch"), (tmp_path / "again", "onnx")):
+    for folder, engine in ((tmp_path, "torch"), (tmp_path / "again", "onnx"), (tmp_path / "again", "openvino")):
         predictor = Predictor(folder, engine)
         np.testing.assert_allclose(predictor.logits(predictor.tokenize(predictor.check(images))), wanted, atol=1e-5)
     assert wanted.std() > 0.1 and predictor.predict(images)[0].label in "abc"
