@@ -4,6 +4,7 @@ OpenVINO never opens a file here: weights are inputs of the graph that it reads,
 model.safetensors. Packed weights are unpacked once, so that OpenVINO can multiply them as 8 bits.
 """
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,7 +63,9 @@ def _tables(graph: "GraphProto", weights: Path, where: Path) -> dict[str, np.nda
     outside = [table for table in graph.initializer if table.data_location == EXTERNAL]
     data = np.asarray(np.memmap(weights, np.uint8, "c")) if outside else np.zeros(0, np.uint8)
     start, tensors = read_header(weights)
-    by_offset = {(start + tensor.first, tensor.shape): tensor for tensor in tensors.values()}
+    by_offset = {
+        (start + tensor.first, shape): tensor for tensor in tensors.values() for shape in _read_as(tensor.shape)
+    }
     found = {}
     for table in outside:
         place = {entry.key: int(entry.value) for entry in table.external_data if entry.key != "location"}
@@ -73,6 +76,13 @@ def _tables(graph: "GraphProto", weights: Path, where: Path) -> dict[str, np.nda
         part = data[place["offset"] : place["offset"] + place["length"]]
         found[table.name] = np.require(part.view(kind).reshape(table.dims), requirements="A")
     return found
+
+
+def _read_as(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """The shapes that a graph may read a stored tensor in: its own, a matrix of a convolution's filters, a table without an axis of one row."""
+    if len(shape) < 3:
+        return [shape]
+    return [shape, (shape[0], math.prod(shape[1:])), *([shape[1:]] if shape[0] == 1 else [])]
 
 
 def _with_weights_as_inputs(graph_model: "ModelProto", tables: dict[str, np.ndarray]) -> bytes:
