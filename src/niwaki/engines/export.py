@@ -23,9 +23,10 @@ from niwaki.engines.exits import layer_ranges
 from niwaki.engines.expand import DOMAIN, expand
 from niwaki.engines.graph_rules import DECODER, ENCODER, EXIT_GRAPH, GRAPH, WEIGHTS
 from niwaki.engines.tidy import tidy
+from niwaki.models.adapting import stored_name
 from niwaki.models.anatomy import Anatomy
 from niwaki.models.decoding import DecoderLayer, KeyValue
-from niwaki.models.family import Network
+from niwaki.models.family import Family, Network
 from niwaki.models.forward import run_layer_range, run_padded
 from niwaki.models.generation import decode_step, flatten_pairs
 from niwaki.models.model import Model
@@ -50,16 +51,17 @@ def write_graph(model: Model, folder: Path) -> None:
         write(trace_encoder(model), folder, ENCODER)
         write(trace_decoder(model), folder, DECODER)
         return
-    write(trace(model), folder, GRAPH)
+    write(trace(model), folder, GRAPH, model.anatomy.family)
     exits = getattr(model.network.config, "niwaki_exits", None)
     for number, (first, last) in enumerate(layer_ranges(exits, len(model.anatomy.order)) if exits else ()):
-        write(trace_layers(model, first, last, number == 0), folder, EXIT_GRAPH.format(number))
+        write(trace_layers(model, first, last, number == 0), folder, EXIT_GRAPH.format(number), model.anatomy.family)
 
 
-def write(traced: bytes, folder: Path, name: str) -> None:
+def write(traced: bytes, folder: Path, name: str, family: type[Family] | None = None) -> None:
+    """`family` says what the saved tensors are called."""
     graph = with_standard_operators(traced)
     tidy(graph.graph)
-    link_weights(graph, folder / WEIGHTS)
+    link_weights(graph, folder / WEIGHTS, family=family)
     (folder / name).write_bytes(graph.SerializeToString())
 
 
@@ -185,15 +187,17 @@ def graph_with(
     return file.getvalue()
 
 
-def link_weights(graph: "ModelProto", weights: Path, location: str = WEIGHTS) -> None:
+def link_weights(
+    graph: "ModelProto", weights: Path, location: str = WEIGHTS, family: type[Family] | None = None
+) -> None:
     """Replaces every initializer that is in the safetensors file by its offset there. `location` is the graph's path to it."""
     start, tensors = read_header(weights)
     with weights.open("rb") as file:
         for initializer in graph.graph.initializer:
             name = initializer.name.removeprefix("network.")
-            entry = tensors.get(name) or tensors.get(
-                trunk_name(name)
-            )  # a head with deltas calls the trunk's tensors otherwise
+            names = [name, trunk_name(name)]  # a head with deltas calls the trunk's tensors otherwise
+            names += [stored_name(name, family)] if family else []
+            entry = next((tensors[one] for one in names if one in tensors), None)
             if entry is None or initializer.external_data:
                 continue
             first, last = entry.first, entry.last

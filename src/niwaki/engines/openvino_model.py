@@ -4,6 +4,7 @@ OpenVINO never opens a file here: weights are inputs of the graph that it reads,
 model.safetensors. Packed weights are unpacked once, so that OpenVINO can multiply them as 8 bits.
 """
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from niwaki.core.path_safety import file_inside
 from niwaki.core.tensor_file import read_header
 from niwaki.engines.graph_rules import EXTERNAL, WEIGHTS, check_graph, graph_name
 from niwaki.engines.quantized_products import QuantizedProduct, expose_scales
-from niwaki.engines.runtime import Runtime
+from niwaki.engines.runtime import KNOWN_INPUTS
 
 if TYPE_CHECKING:
     import openvino
@@ -40,7 +41,7 @@ def read_openvino_model(folder: Path, core: "openvino.Core") -> tuple["openvino.
         fill(model, tables)
     except (RuntimeError, ValueError, IndexError) as error:
         raise InputError(f"{where}: cannot be loaded by OpenVINO ({first_line(error)})") from None
-    if not {entry.any_name for entry in model.inputs} <= set(Runtime.inputs) or len(model.outputs) not in (1, 2):
+    if not {entry.any_name for entry in model.inputs} <= KNOWN_INPUTS or len(model.outputs) not in (1, 2):
         raise InputError(f"{where}: its inputs and outputs are not those that niwaki writes")
     return model, widths
 
@@ -62,7 +63,9 @@ def _tables(graph: "GraphProto", weights: Path, where: Path) -> dict[str, np.nda
     outside = [table for table in graph.initializer if table.data_location == EXTERNAL]
     data = np.asarray(np.memmap(weights, np.uint8, "c")) if outside else np.zeros(0, np.uint8)
     start, tensors = read_header(weights)
-    by_offset = {(start + tensor.first, tensor.shape): tensor for tensor in tensors.values()}
+    by_offset = {
+        (start + tensor.first, shape): tensor for tensor in tensors.values() for shape in _read_as(tensor.shape)
+    }
     found = {}
     for table in outside:
         place = {entry.key: int(entry.value) for entry in table.external_data if entry.key != "location"}
@@ -73,6 +76,13 @@ def _tables(graph: "GraphProto", weights: Path, where: Path) -> dict[str, np.nda
         part = data[place["offset"] : place["offset"] + place["length"]]
         found[table.name] = np.require(part.view(kind).reshape(table.dims), requirements="A")
     return found
+
+
+def _read_as(shape: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """The shapes that a graph may read a stored tensor in: its own, a matrix of a convolution's filters, a table without an axis of one row."""
+    if len(shape) < 3:
+        return [shape]
+    return [shape, (shape[0], math.prod(shape[1:])), *([shape[1:]] if shape[0] == 1 else [])]
 
 
 def _with_weights_as_inputs(graph_model: "ModelProto", tables: dict[str, np.ndarray]) -> bytes:

@@ -19,7 +19,8 @@ Arrays = Mapping[
 ]  # a network's inputs by name: `input_ids`, `attention_mask`, `token_type_ids`, `pixel_values`
 
 
-TEXT_INPUTS, IMAGE_INPUTS = ("input_ids", "attention_mask", "token_type_ids"), (PIXELS,)
+TEXT_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+KNOWN_INPUTS = {*TEXT_INPUTS, PIXELS}  # names that a graph may read
 
 
 class Runtime:

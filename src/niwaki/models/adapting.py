@@ -10,7 +10,7 @@ from niwaki.models.hash_table import hash_names
 from niwaki.models.joined_matrices import join_matrices, split_matrices
 from niwaki.models.layer_lists import group_layers, listed_names
 from niwaki.models.parameter_matrices import parameter_names, set_matrices
-from niwaki.models.patches import patch_names
+from niwaki.models.patches import patch_name, patch_tensors
 from niwaki.models.relative_positions import set_distances
 from niwaki.models.rotary import set_rotations
 
@@ -48,9 +48,8 @@ def published(network: Network, family: type[Family], tensors: Mapping[str, Tens
     if family.layer is not None and family.layer.stack.parameters:
         found = parameter_names(network, found, family)
     if family.inputs.reads == "images":
-        found = patch_names(network, found)
-    if family.layer is not None and family.layer.stack.renamed:
-        found = {_stored_name(name, family.layer.stack.renamed): value for name, value in found.items()}
+        found = patch_tensors(network, found)
+    found = {stored_name(name, family): value for name, value in found.items()}
     if not family.head.span_body or type(network).base_model_prefix != family.head.span_body:
         return found
     before = f"{family.body}."
@@ -60,7 +59,9 @@ def published(network: Network, family: type[Family], tensors: Mapping[str, Tens
     }
 
 
-def _stored_name(name: str, renamed: tuple[tuple[str, str], ...]) -> str:
-    for own, stored in renamed:
+def stored_name(name: str, family: type[Family]) -> str:
+    """What checkpoints call a tensor that is stored as it is, or in another shape only."""
+    name = patch_name(name) if family.inputs.reads == "images" else name
+    for own, stored in family.layer.stack.renamed if family.layer is not None else ():
         name = name.replace(own, stored)
     return name

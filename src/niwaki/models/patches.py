@@ -1,7 +1,7 @@
 """Images as sequences of patches (ViT): a matrix on the pixels of each patch, tables of positions and special tokens, as modules of their own.
 
-Checkpoints store the matrix as a convolution and the tables as parameters. As matrix and tables, every method finds them; `patch_names`
-restores the tensors of checkpoints.
+Checkpoints store the matrix as a convolution and the tables as parameters. As matrix and tables, every method finds them; `patch_tensors`
+and `patch_name` restore those of checkpoints.
 """
 
 from collections.abc import Mapping
@@ -70,19 +70,22 @@ def set_patches(network: Network, family: type[Family]) -> None:
         trunk.set_submodule(EMBEDDINGS, PixelEmbeddings(trunk.get_submodule(EMBEDDINGS)))
 
 
-def patch_names(network: Network, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The tensors under the names and in the shapes of checkpoints."""
-    config = network.config
-    return dict(
-        _published(name, value, (config.num_channels, *sides(config.patch_size))) for name, value in tensors.items()
-    )
+def patch_name(name: str) -> str:
+    """What checkpoints call a tensor."""
+    is_table = any(name.endswith(f"{EMBEDDINGS}.{table}.weight") for table in TABLES)
+    return name.removesuffix(".weight") if is_table else name
 
 
-def _published(name: str, value: Tensor, patch: tuple[int, ...]) -> tuple[str, Tensor]:
+def patch_tensors(network: Network, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors in the shapes of checkpoints, under the same names."""
+    patch = (network.config.num_channels, *sides(network.config.patch_size))
+    return {name: _published(name, value, patch) for name, value in tensors.items()}
+
+
+def _published(name: str, value: Tensor, patch: tuple[int, ...]) -> Tensor:
     if name.endswith(f"{EMBEDDINGS}.{MATRIX}.weight"):
-        return name, value.unflatten(1, patch)
-    table = next((one for one in TABLES if name.endswith(f"{EMBEDDINGS}.{one}.weight")), "")
-    return (name.removesuffix(".weight"), value[None]) if table else (name, value)
+        return value.unflatten(1, patch)
+    return value[None] if patch_name(name) != name else value
 
 
 def _table(parameter: Tensor | None) -> nn.Embedding:

@@ -16,6 +16,7 @@ from niwaki.models.parts.heads._head import is_head_of
 
 SEQUENCE_CLASSIFICATION = "SequenceClassification"  # the head for whole texts
 IMAGE_CLASSIFICATION = "ImageClassification"  # and for images
+IMAGE_HEADS = (IMAGE_CLASSIFICATION, "ImageClassificationWithTeacher")
 CONDITIONAL_GENERATION = "ConditionalGeneration"  # and what texts are written by
 FEATURE_EXTRACTION = "FeatureExtraction"  # no task head
 MASKED_LM = "MaskedLM"  # logits of all tokens of the vocabulary
@@ -23,7 +24,7 @@ DETECTOR = "PreTraining"  # whether a token was replaced
 ALL = {name: head.auto_class for name, head in heads_by_architecture().items()}  # architecture → transformers' class
 PRETRAINING = [name for name, head in heads_by_architecture().items() if head.pretrains]
 HEADS = [
-    name for name in ALL if name not in (IMAGE_CLASSIFICATION, CONDITIONAL_GENERATION, FEATURE_EXTRACTION, *PRETRAINING)
+    name for name in ALL if name not in (*IMAGE_HEADS, CONDITIONAL_GENERATION, FEATURE_EXTRACTION, *PRETRAINING)
 ]  # for tasks of encoders
 
 MAX_SHAPES = 64
@@ -68,7 +69,7 @@ def build(values: Json) -> Network:
         raise InputError(
             f"config: a model of family '{values['model_type']}' has no head for {head}; take another family, e.g. 'electra'"
         )
-    whole = (SEQUENCE_CLASSIFICATION, IMAGE_CLASSIFICATION, CONDITIONAL_GENERATION, FEATURE_EXTRACTION)
+    whole = (SEQUENCE_CLASSIFICATION, *IMAGE_HEADS, CONDITIONAL_GENERATION, FEATURE_EXTRACTION)
     if head not in whole and not family.head.per_token:
         raise InputError(
             f"config: a model of family '{values['model_type']}' answers for whole texts, not for tokens ({head}); take another family"
@@ -86,7 +87,7 @@ def build(values: Json) -> Network:
 
 def _check_inputs(name: str, family: type[Family], head: str) -> None:
     """Rejects a head for texts on a network that reads images, and the reverse."""
-    reads = "images" if head == IMAGE_CLASSIFICATION else "texts"
+    reads = "images" if head in IMAGE_HEADS else "texts"
     if head != FEATURE_EXTRACTION and reads != family.inputs.reads:
         raise InputError(
             f"config: a model of family '{name}' reads {family.inputs.reads}, and the head {head} is for {reads}; take a task on {family.inputs.reads}, or another model"

@@ -7,9 +7,11 @@ import numpy as np
 
 from niwaki.answers._answer_type import Input, Value
 from niwaki.answers._from_config import answer_type_of, labels_of
+from niwaki.answers._images import ImageInputs
 from niwaki.core.errors import GateMissed, InputError, UsageError, did_you_mean
 from niwaki.core.files import commit_folder
 from niwaki.core.json_types import Json
+from niwaki.data.sample_images import sample_images
 from niwaki.engines import RUNTIMES
 from niwaki.engines.engine_choice import export_targets
 from niwaki.engines.export import write_graph
@@ -142,11 +144,13 @@ def predict(predictor: Predictor, inputs: list[Input]) -> EngineOutput:
 
 
 def texts_for(predictor: Predictor) -> list[Input]:
-    """Sentences of the embedded reviews, as inputs of the model's answer type."""
+    """Sentences of the embedded reviews, or pieces of photographs, as inputs of the model's answer type."""
+    if isinstance(predictor.answer_type, ImageInputs):
+        return [*sample_images()]
     from niwaki.tasks.rotten_tomatoes import imdb_sentences
 
     kind = predictor.answer_type.to_json()["kind"]
-    if kind in ("span", "choice"):
+    if kind in ("span", "choice", "verified"):
         raise InputError(
             f"export: a model that answers with a {kind} is compared on rows of its task; name it with --task or --data"
         )

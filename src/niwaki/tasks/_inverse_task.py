@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from niwaki.answers._answer_type import Value
 from niwaki.core.json_types import Json
+from niwaki.core.log import progress
 from niwaki.core.settings import setting
 from niwaki.data.problems._problem import Problem, pairs, problem_of
 from niwaki.data.spill import gather
@@ -49,11 +50,15 @@ class InverseTask(Generation):
 
     def _batches(self, counts: Mapping[str, int]) -> Iterator[pa.RecordBatch]:
         held: list[tuple[str, str, str]] = []
-        for row in pairs(self.problem, self.draw, counts):
-            held.append(row)
-            if len(held) == BATCH:
-                yield _batch(held)
-                held = []
+        done = 0
+        with progress(f"{self.name}: pairs", sum(counts.values())) as update:
+            for row in pairs(self.problem, self.draw, counts):
+                held.append(row)
+                if len(held) == BATCH:
+                    yield _batch(held)
+                    done += len(held)
+                    update(done, "generated")
+                    held = []
         if held:
             yield _batch(held)
 

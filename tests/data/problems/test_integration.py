@@ -22,6 +22,8 @@ VERIFY = problem_of("integration").verify
         ("add pos 1 pow tan x pos 2", "div sin x cos x", True),
         ("exp x", "add exp x div x pos 9 9 9 9 9 9", False),  # nearly equal, but not to 20 digits
         ("exp x", "add exp x div pow x pos 9 pow pos 9 9 9 9 9 pos 3", False),
+        ("exp x", "add exp x mul x exp neg 9 9", False),  # a term of 10⁻⁴³
+        ("exp x", "add exp x div x pow pos 9 9 9 9 9 9 pos 2 0", False),
         ("exp x", "exp exp exp exp exp x", False),
         ("exp x", "pow pow pow x x x x", False),
         ("pos 0", "ln sub x x", False),  # nowhere defined

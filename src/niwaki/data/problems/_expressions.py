@@ -14,7 +14,7 @@ BINARY = ("add", "sub", "mul", "div", "pow")
 X: Tree = ("x",)
 SIGNS = {"pos": 1, "neg": -1}
 MAX_DIGITS, MAX_DEPTH = 6, 60
-LARGEST = 1e6  # what a value or an exponent may reach where an expression is evaluated
+SMALLEST, LARGEST = 1e-12, 1e6  # of a value that is not 0: else a term could be too small to be seen next to others
 
 
 def number(value: int) -> Tree:
@@ -180,8 +180,8 @@ def evaluated(tree: Tree, x: complex, functions: Functions = cmath) -> complex:
     else:
         first, second = values
         found = _operated(str(name), first, second, functions)
-    if not abs(found) < LARGEST:
-        raise ArithmeticError("a value is too large, or none")
+    if not (SMALLEST < abs(found) < LARGEST or found == 0):
+        raise ArithmeticError("a value is too large, too small, or none")
     return complex(found) if functions is cmath else found
 
 

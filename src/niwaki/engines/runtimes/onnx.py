@@ -12,7 +12,7 @@ from niwaki.engines.exits import NO_HIDDEN_STATES, ActiveBatch, PaddedBatch
 from niwaki.engines.generation import GraphSteps, search_of
 from niwaki.engines.graph_rules import DECODER, ENCODER, EXIT_GRAPH, GRAPH, graph_name
 from niwaki.engines.onnx_session import input_names, open_session
-from niwaki.engines.runtime import IMAGE_INPUTS, TEXT_INPUTS, Arrays, EarlyExitRuntime
+from niwaki.engines.runtime import KNOWN_INPUTS, Arrays, EarlyExitRuntime
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -35,7 +35,7 @@ class Onnx(EarlyExitRuntime):
         self.decoder = open_session(folder, DECODER) if self.generates else None
         self.inputs = input_names(self.session)
         self.output = self.session.get_outputs()[0].name  # of a bare encoder, a second one holds token embeddings
-        if unknown := set(self.inputs) - {*TEXT_INPUTS, *IMAGE_INPUTS}:
+        if unknown := set(self.inputs) - KNOWN_INPUTS:
             raise InputError(
                 f"{folder}: its graph has an input '{min(unknown)[:60]}' that niwaki does not provide; `niwaki export {folder} --to onnx` writes a new one"
             )

@@ -30,6 +30,7 @@ class Frozen(Baseline):
         "senses": NO_LABELS,
         "roles": NO_PLACES,
         "text": NO_WRITING,
+        "verified": NO_WRITING,
         # on SQuAD it had an F1 of .12 after 285 s, and shared words and shapes .41 after 20 s
         "span": "a linear model on frozen hidden states finds few answers, and slowly",
     }

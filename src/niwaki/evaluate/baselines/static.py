@@ -22,6 +22,7 @@ class Static(Baseline):
         "senses": NO_LABELS,
         "roles": NO_PLACES,
         "text": NO_WRITING,
+        "verified": NO_WRITING,
         "span": "an average of word vectors does not contain the position of an answer",
     }
 

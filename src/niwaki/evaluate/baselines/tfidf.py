@@ -34,7 +34,7 @@ class TfIdf(Baseline):
             self.name = "words, endings, shapes, the predicate + linear SVM"
             self.max_rows = MAX_PREDICATES
             return LinearModel(self.task, self.train(), [WordFeatures()])
-        if self.task.answer == "text":
+        if self.task.answer in ("text", "verified"):
             self.name = "TF-IDF + nearest neighbour"
             return Nearest(self.task, train, TextFeatures(1, MAX_WEIGHTS))
         if self.task.answer == "number":
