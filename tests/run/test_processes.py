@@ -27,19 +27,19 @@ def group():
     return build
 
 
-def test_only_the_process_that_fails_first_says_why(group):
+def test_only_the_process_that_fails_first_reports_why(group):
     store = Store()
     second, third, first = (group(store, own) for own in (1, 2, 0))
-    said = second.failed(InputError("rows.csv: is not there"))
-    assert isinstance(said, InputError) and str(said) == "process 1 of 3: rows.csv: is not there"
+    message = second.failed(InputError("rows.csv: is not there"))
+    assert isinstance(message, InputError) and str(message) == "process 1 of 3: rows.csv: is not there"
     for other in (third, first):
         silent = other.failed(NiwakiError("the loss is nan"))
         assert isinstance(silent, SystemExit) and silent.code == 3
 
 
 def test_a_killed_process_is_named(group):
-    said = group(Store(), 1).failed(ProcessLost("gone"))
-    assert str(said).startswith("process 2 of 3 ended; what was saved is kept") and said.exit_code == 1
+    message = group(Store(), 1).failed(ProcessLost("gone"))
+    assert str(message).startswith("process 2 of 3 ended; what was saved is kept") and message.exit_code == 1
 
 
 def test_an_interruption_keeps_its_exit_code(group):

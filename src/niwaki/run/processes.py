@@ -22,11 +22,10 @@ import numpy as np
 
 from niwaki.core import log
 from niwaki.core.errors import InputError, NiwakiError
-from niwaki.core.files import read_json
 from niwaki.core.json_types import Json
-from niwaki.core.run_folder import RECIPE, REPORT
+from niwaki.core.run_folder import RECIPE
 from niwaki.core.signals import INTERRUPTED, stopping
-from niwaki.meter.reading import Reading
+from niwaki.meter.reading import Reading, with_parallel
 from niwaki.meter.window import Window
 from niwaki.run.launcher import check_launcher, started
 
@@ -92,17 +91,18 @@ class ProcessGroup:
     def with_others(self, own: Reading) -> Reading:
         """What this process spent in an attempt, with what the others spent in its trainings."""
         machines = {platform.node()}
-        for process in range(1, self.world):
-            if self.store.check([key := f"spent/{process}"]):
-                found = json.loads(self.store.get(key))
-                if found["attempt"] == self.attempt:
-                    own = own.beside(Reading.from_dict(found["reading"]), found["node"] in machines)
-                    machines.add(found["node"])
+        with contextlib.suppress(RuntimeError):  # the store is gone: what this process knows is charged
+            for process in range(1, self.world):
+                if self.store.check([key := f"spent/{process}"]):
+                    found = json.loads(self.store.get(key))
+                    if found["attempt"] == self.attempt:
+                        own = with_parallel(own, Reading.from_dict(found["reading"]), found["node"] in machines)
+                        machines.add(found["node"])
         return own
 
-    def finish(self) -> None:
-        """Dismisses the others."""
-        self.announce({"do": "end"})
+    def finish(self, folder: Path, report: Json) -> None:
+        """Dismisses the others, with the result."""
+        self.announce({"do": "end", "folder": str(folder.absolute()), "report": report})
         with contextlib.suppress(NiwakiError):
             self._wait(self._leaving, LEAVE_SECONDS)
 
@@ -134,7 +134,7 @@ class ProcessGroup:
                 elif plan is not None:
                     self._train(plan, message, should_stop)
             self.store.set(f"left/{self.own}", "1")
-        return self.folder, read_json(self.folder / REPORT)
+        return Path(message["folder"]), message["report"]
 
     def _next(self, should_stop: Callable[[], bool]) -> Json:
         self.messages += 1
@@ -218,7 +218,7 @@ class ProcessGroup:
         return error
 
     def _lost(self, error: NiwakiError) -> NiwakiError:
-        """Names the processes that show no sign of life, unless one of them said itself why it ended."""
+        """Names the processes that show no sign of life, unless one of them reported a failure."""
         from niwaki.run.heartbeat import FAILURE, SILENT_SECONDS
 
         end = time.monotonic() + 2 * SILENT_SECONDS
@@ -260,13 +260,11 @@ def joined() -> Iterator[ProcessGroup]:
     group = _group = ProcessGroup()
     try:
         yield group
-        if group.own == 0:
-            group.finish()
     except BaseException as error:
         if threading.current_thread() is threading.main_thread():
             signal.signal(
                 signal.SIGTERM, signal.SIG_IGN
-            )  # the launcher ends all when one has ended, before it is said which
+            )  # the launcher ends all when one has ended, before it is reported which
         error = group.failed(error)
         group.leave()
         raise error from None
