@@ -5,11 +5,13 @@ import platform
 from types import SimpleNamespace
 
 import pytest
+from torch.distributed import HashStore
 
 from niwaki.core.errors import InputError, NiwakiError
 from niwaki.meter.reading import Reading
-from niwaki.run import processes
+from niwaki.run import heartbeat, processes
 from niwaki.run.processes import ProcessGroup
+from niwaki.train import distributed
 from niwaki.train.distributed import ProcessLost
 from run.test_heartbeat import Store
 
@@ -63,3 +65,13 @@ def test_other_processes_add_energy_and_processor_time_but_no_seconds(group):
 
 def test_no_group_outside_of_a_run():
     assert processes.current() is None
+
+
+def test_a_second_run_of_a_script_has_messages_of_its_own(monkeypatch):
+    shared = HashStore()
+    monkeypatch.setattr(distributed, "join", lambda: shared)
+    monkeypatch.setattr(heartbeat, "Heartbeat", lambda store, own, world: None)
+    first = ProcessGroup()
+    first.announce({"do": "end"})
+    second = ProcessGroup()
+    assert first.store.check(["message/1"]) and not second.store.check(["message/1"])

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -39,12 +39,17 @@ POLL_SECONDS, BEAT_SECONDS, HEARD_SECONDS, LEAVE_SECONDS = 0.05, 1.0, 1.5, 10.0
 class ProcessGroup:
     """The processes of this run. `_group` is the one that this process belongs to, as torch's default process group is one per process."""
 
+    runs: ClassVar[int] = 0  # of this process
+
     def __init__(self) -> None:
+        from torch.distributed import PrefixStore
+
         from niwaki.run.heartbeat import Heartbeat
         from niwaki.train import distributed
 
         check_launcher()
-        self.store = distributed.join()
+        ProcessGroup.runs += 1
+        self.store = PrefixStore(f"run {ProcessGroup.runs}", distributed.join())
         self.own, self.world = distributed.number(), started()
         self.heartbeat = Heartbeat(self.store, self.own, self.world)
         self.messages = 0  # sent by process 0, or read by another
@@ -170,7 +175,7 @@ class ProcessGroup:
         fold = None if message["fold"] is None else np.array(message["fold"])
         if message["attempt"] != self.attempt:
             self.attempt, self.spent = message["attempt"], Reading.zero()
-        with plan.recipe.meter.window() as window, contextlib.suppress(Interrupted):  # process 0 saves, and says so
+        with plan.recipe.meter.window() as window, contextlib.suppress(Interrupted):  # process 0 saves, and reports it
             beat = Beat(self, window)
             train_model(StageJob(seeded, replace(variant, key=message["key"]), self.folder, beat, should_stop, fold))
         self.spent += window.reading
@@ -202,7 +207,7 @@ class ProcessGroup:
             raise ProcessLost("another process ended") from error
 
     def failed(self, error: BaseException) -> BaseException:
-        """What to raise in this process. Only the process that fails first says why."""
+        """What to raise in this process. Only the process that fails first reports why."""
         from niwaki.run.heartbeat import announce_failure, failure_code
         from niwaki.train.distributed import ProcessLost
 

@@ -9,6 +9,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
+from functools import cache
 
 import torch
 import torch.distributed as dist
@@ -21,8 +22,9 @@ class ProcessLost(NiwakiError):
     """Another process of the training does not answer any more."""
 
 
+@cache
 def join() -> dist.Store:
-    """Joins the processes that a launcher started, and returns the store that they share. Nothing waits forever although the time limit
+    """Joins the processes that a launcher started, once, and returns the store that they share. Nothing waits forever although the time limit
     is long: the connections of a process that ends break, and `run/heartbeat.py` notices one that hangs."""
     store, own, world = next(dist.rendezvous("env://", timeout=timedelta(minutes=5)))
     backend = "cuda:nccl,cpu:gloo" if torch.cuda.is_available() else "gloo"
