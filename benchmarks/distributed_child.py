@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import BertConfig, PreTrainedModel
+from transformers import PreTrainedModel
 
 from niwaki.data.batching import epoch_batches
 from niwaki.methods._method import Context
@@ -107,8 +107,10 @@ def batch_of_reviews() -> tuple[Batch, float]:
 
 
 def network_of(layers: int) -> PreTrainedModel:
+    """The shape of BERT-base is what a config of this type has if nothing else is said."""
     torch.manual_seed(SEED)
-    return build(BertConfig(num_hidden_layers=layers, architectures=["BertForSequenceClassification"]))
+    values = {"model_type": "bert", "architectures": ["BertForSequenceClassification"], "num_hidden_layers": layers}
+    return build(values)
 
 
 def rate(step: Any, tokens: int, seconds: float = 10.0) -> float:

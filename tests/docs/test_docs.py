@@ -42,10 +42,15 @@ def commands() -> list[tuple[str, str]]:
     for page in PAGES:
         lines = [line.split("#")[0].strip() for body in blocks(page, "sh", "bash") for line in body.splitlines()]
         inline = [text for text in INLINE.findall(page.read_text(encoding="utf-8")) if "…" not in text]
-        found += [(page.name, line.removeprefix(".venv/bin/")) for line in lines if "niwaki " in line] + [
+        found += [(page.name, command_of(line)) for line in lines if "niwaki " in line] + [
             (page.name, text) for text in inline
         ]
     return sorted(set(found))
+
+
+def command_of(line: str) -> str:
+    """Without what starts it: an environment, a launcher, the background."""
+    return line[line.index("niwaki ") :].removesuffix(" &")
 
 
 def test_commands_are_found_on_the_pages():

@@ -16,6 +16,7 @@ from niwaki.core.errors import UsageError
 from niwaki.core.files import append_line, read_lines
 from niwaki.meter import Reading, meter
 from niwaki.meter.ledger import Ledger, total_of
+from niwaki.meter.reading import with_parallel
 
 JOULE = Reading(1.0, 0.5, 1.0, 0.5, 2.0, 0.7, "estimated", "vcpu", 0.1, 0.01)
 
@@ -44,7 +45,7 @@ def test_charges_are_summed_by_stage_what_month_and_run(ledger: Ledger) -> None:
 
 def test_an_attempt_charges_what_other_processes_spent_on_it(ledger: Ledger) -> None:
     with ledger.begin(stage="teacher", what="train") as attempt:
-        attempt.with_others = lambda own: own.beside(JOULE, same_machine=True)
+        attempt.with_others = lambda own: with_parallel(own, JOULE, same_machine=True)
         attempt.beat(now=True)
     (charge,) = ledger.lines()
     beat = next(line for line in read_lines(ledger.path) if line["event"] == "beat")

@@ -31,6 +31,7 @@ def train(
     folder: Path, kind: str, kill: Kill = (-1, 0, ""), stop: tuple[int, int] = (-1, 0), world: int = 2
 ) -> list[int]:
     """Exit codes. `stop` says which process Ctrl-C reaches, and when. After a kill the others end by themselves."""
+    folder.mkdir(exist_ok=True)
     port = free_port()
     processes = []
     for rank in range(world):
@@ -56,7 +57,7 @@ def _child(rank: int, world: int, port: int, folder: str, kind: str, kill: Kill,
         changes = event in ("os.rename", "os.mkdir", "os.remove", "os.rmdir") or (
             event == "open" and isinstance(args[2], int) and args[2] & (os.O_WRONLY | os.O_RDWR)
         )
-        if changes and folder in str(args[0]):
+        if changes and folder in str(args[0]) and f"{folder}/cache" not in str(args[0]):
             written.append(f"{event} {args[0]}")
 
     sys.addaudithook(watch)
@@ -68,6 +69,7 @@ def main(rank: int, folder: Path, kind: str, kill: Kill, stop: tuple[int, int], 
     import torch
 
     from niwaki.core import log
+    from niwaki.train import teacher_cache
     from niwaki.train.distributed import ProcessLost
     from niwaki.train.loop import Interrupted, fit
 
@@ -87,6 +89,7 @@ def main(rank: int, folder: Path, kind: str, kill: Kill, stop: tuple[int, int], 
         return stop == (rank, done)
 
     die_at_moments(die)
+    teacher_cache.BLOCK = 7  # the processes compute different blocks of the teacher's outputs
     job = make_job(folder, kind, should_stop)
     try:
         fit(job)

@@ -41,3 +41,12 @@ def test_a_stage_with_fewer_micro_shards_than_processes_is_rejected(monkeypatch)
         InputError, match=r"stages.1.train.micro_shards: is 2, and 3 processes were started; set it to 3 or more"
     ):
         check_stages(plan)
+
+
+def test_all_processes_reject_and_the_first_one_says_so(monkeypatch):
+    monkeypatch.setenv("ACCELERATE_USE_FSDP", "1")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setenv("RANK", "1")
+    with pytest.raises(SystemExit) as ended:
+        check_launcher()
+    assert ended.value.code == 3

@@ -5,11 +5,13 @@ import platform
 from types import SimpleNamespace
 
 import pytest
+from torch.distributed import HashStore
 
 from niwaki.core.errors import InputError, NiwakiError
 from niwaki.meter.reading import Reading
-from niwaki.run import processes
+from niwaki.run import heartbeat, processes
 from niwaki.run.processes import ProcessGroup
+from niwaki.train import distributed
 from niwaki.train.distributed import ProcessLost
 from run.test_heartbeat import Store
 
@@ -27,19 +29,19 @@ def group():
     return build
 
 
-def test_only_the_process_that_fails_first_says_why(group):
+def test_only_the_process_that_fails_first_reports_why(group):
     store = Store()
     second, third, first = (group(store, own) for own in (1, 2, 0))
-    said = second.failed(InputError("rows.csv: is not there"))
-    assert isinstance(said, InputError) and str(said) == "process 1 of 3: rows.csv: is not there"
+    message = second.failed(InputError("rows.csv: is not there"))
+    assert isinstance(message, InputError) and str(message) == "process 1 of 3: rows.csv: is not there"
     for other in (third, first):
         silent = other.failed(NiwakiError("the loss is nan"))
         assert isinstance(silent, SystemExit) and silent.code == 3
 
 
 def test_a_killed_process_is_named(group):
-    said = group(Store(), 1).failed(ProcessLost("gone"))
-    assert str(said).startswith("process 2 of 3 ended; what was saved is kept") and said.exit_code == 1
+    message = group(Store(), 1).failed(ProcessLost("gone"))
+    assert str(message).startswith("process 2 of 3 ended; what was saved is kept") and message.exit_code == 1
 
 
 def test_an_interruption_keeps_its_exit_code(group):
@@ -63,3 +65,13 @@ def test_other_processes_add_energy_and_processor_time_but_no_seconds(group):
 
 def test_no_group_outside_of_a_run():
     assert processes.current() is None
+
+
+def test_a_second_run_of_a_script_has_messages_of_its_own(monkeypatch):
+    shared = HashStore()
+    monkeypatch.setattr(distributed, "join", lambda: shared)
+    monkeypatch.setattr(heartbeat, "Heartbeat", lambda store, own, world: None)
+    first = ProcessGroup()
+    first.announce({"do": "end"})
+    second = ProcessGroup()
+    assert first.store.check(["message/1"]) and not second.store.check(["message/1"])

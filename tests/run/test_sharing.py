@@ -87,8 +87,8 @@ def run_workers(tmp_path: Path, seeds: range, dies_at: list[int], seconds: float
     return log.read_text().splitlines()
 
 
-def assert_each_once(tmp_path: Path, seeds: range, workers: int, made: list[str]) -> None:
-    assert sorted(line.rpartition(" ")[0] for line in made) == sorted(
+def assert_each_once(tmp_path: Path, seeds: range, workers: int, lines: list[str]) -> None:
+    assert sorted(line.rpartition(" ")[0] for line in lines) == sorted(
         f"{name} {seed}" for name in NAMES for seed in seeds
     )
     plan = plan_of(seeds)
@@ -99,9 +99,9 @@ def assert_each_once(tmp_path: Path, seeds: range, workers: int, made: list[str]
 
 
 def test_two_workers_make_each_stage_once_although_one_is_killed(tmp_path, quick_disk):
-    made = run_workers(tmp_path, range(2), [2, 0])
-    assert_each_once(tmp_path, range(2), 2, made)
-    assert len({line.split()[2] for line in made}) > 1, "one worker made everything"
+    lines = run_workers(tmp_path, range(2), [2, 0])
+    assert_each_once(tmp_path, range(2), 2, lines)
+    assert len({line.split()[2] for line in lines}) > 1, "one worker made everything"
 
 
 @pytest.mark.slow

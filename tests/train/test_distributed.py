@@ -9,8 +9,6 @@ from niwaki.core.errors import NiwakiError
 from niwaki.train import distributed
 from niwaki.train.distributed import ProcessLost, any_process, broadcast, digest_of, from_main_process, require_same
 
-CPU = torch.device("cpu")
-
 
 class Pair:
     """torch.distributed as the first of two processes sees it; `other` is what the second one sends."""
@@ -50,17 +48,17 @@ def test_a_single_process_changes_nothing():
     distributed.wait_for_all()
     require_same(nn.Linear(1, 1), "now")
     assert (distributed.processes(), distributed.number(), distributed.is_main()) == (1, 0, True)
-    assert any_process([True, False], CPU) == [True, False] and from_main_process(lambda: 0.25, CPU) == 0.25
+    assert any_process([True, False]) == [True, False] and from_main_process(lambda: 0.25) == 0.25
 
 
 def test_any_process_is_enough_for_each_value(pair):
     pair([0, 0, 1, 1])
-    assert any_process([False, True, False, True], CPU) == [False, True, True, True]
+    assert any_process([False, True, False, True]) == [False, True, True, True]
 
 
 def test_numbers_are_sent_in_double_precision(pair):
     pair(0.0)
-    assert from_main_process(lambda: 1 / 3, CPU) == 1 / 3
+    assert from_main_process(lambda: 1 / 3) == 1 / 3
 
 
 def test_processes_with_other_weights_are_named(pair):

@@ -71,7 +71,7 @@ def test_gradients_are_those_of_the_mean_over_all_rows(rows):
     assert all(parameter.grad is None for parameter in unused.parameters()), "a parameter without gradient would decay"
 
 
-def test_pieces_of_processes_are_exchanged_in_the_order_of_the_tree(monkeypatch):
+def test_parts_of_processes_are_exchanged_in_the_order_of_the_tree(monkeypatch):
     """The first of two processes, with three micro-shards: its own are 0; the other one's 1 and 2, which are two nodes."""
     layer, values = nn.Linear(1, 1, bias=False), [0.1, 1e8, -1e8]
     sent = []
@@ -82,6 +82,7 @@ def test_pieces_of_processes_are_exchanged_in_the_order_of_the_tree(monkeypatch)
         return torch.tensor([*tensor[:2].tolist(), values[1], 1.0, values[2], 1.0])
 
     monkeypatch.setattr(distributed, "processes", lambda: 2)
+    monkeypatch.setattr(distributed, "number", lambda: 0)
     monkeypatch.setattr(distributed, "all_to_all", all_to_all)
     monkeypatch.setattr(distributed, "all_gather", lambda piece: torch.cat([piece, torch.tensor([0.75, 0.0])]))
 

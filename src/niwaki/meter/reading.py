@@ -59,15 +59,6 @@ class Reading:
             _merge(self.detail, other.detail),
         )
 
-    def beside(self, other: "Reading", same_machine: bool) -> "Reading":
-        """With what another process spent at the same time: it took no more seconds, and on the same machine no more rent."""
-        detail: Json = {**other.detail, "repeats": 0}
-        if same_machine:
-            once = {"idle_joules": 0.0, "usd_assumed": [0.0, 0.0]}
-            detail |= {key: none for key, none in once.items() if key in detail}
-            other = replace(other, usd=None if other.usd is None else 0.0)
-        return self + replace(other, seconds=0.0, detail=detail)
-
     def scaled(self, factor: float) -> "Reading":
         """The same work, more or less of it: per 1,000 texts, per day."""
         amounts = (
@@ -105,6 +96,16 @@ class Reading:
         if self.detail.get("overlaps"):
             parts.append("overlaps another window")
         return ", ".join(parts)
+
+
+def with_parallel(own: Reading, other: Reading, same_machine: bool) -> Reading:
+    """With what another process spent at the same time: it took no more seconds, and on the same machine no more rent."""
+    detail: Json = {**other.detail, "repeats": 0}
+    if same_machine:
+        once = {"idle_joules": 0.0, "usd_assumed": [0.0, 0.0]}
+        detail |= {key: none for key, none in once.items() if key in detail}
+        other = replace(other, usd=None if other.usd is None else 0.0)
+    return own + replace(other, seconds=0.0, detail=detail)
 
 
 def _energy(reading: Reading) -> str:

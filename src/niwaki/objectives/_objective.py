@@ -98,6 +98,10 @@ class CountsRows(Protocol):
         """Called after `prepare`, also when a run resumes."""
 
 
+class ComparesRows:
+    """An objective that compares the rows of a batch with each other, so that a batch cannot be cut into micro-shards."""
+
+
 class Objective(ABC):
     """Base of the files in `objectives/`."""
 
@@ -108,7 +112,6 @@ class Objective(ABC):
     activations: ClassVar[frozenset[str]] = frozenset()  # that `loss` reads besides logits (models/record.py)
     trains_head: ClassVar[bool] = True  # else a method of the stage must fit the head
     reads_any_part: ClassVar[bool] = False  # sequences may be cut into several (train/short_sequences.py)
-    compares_rows: ClassVar[bool] = False  # rows of a batch with each other, so a batch cannot be cut into micro-shards
     keeps_last: ClassVar[bool] = False  # scores of different steps cannot be compared, so the last weights are kept
     keeps_helpers: ClassVar[bool] = False  # whether the helpers are part of the result, so that the best are kept too
     helpers: nn.Module | None = None  # modules next to the network, made by `prepare`: a generator, a second head

@@ -11,6 +11,7 @@ from niwaki.core.seeds import numpy_generator
 from niwaki.core.settings import Settings, setting
 from niwaki.models.features import Features
 from niwaki.models.forward import Batch
+from niwaki.objectives._objective import ComparesRows
 from niwaki.objectives.supervised import Supervised
 
 
@@ -36,9 +37,8 @@ class NeighbourSettings(Settings):
     run: int = setting(16, "sentences in a row; a batch has several such runs", ge=2, le=65_536)
 
 
-class Neighbours(SentenceObjective):
+class Neighbours(ComparesRows, SentenceObjective):
     settings: ClassVar[type[Settings]] = NeighbourSettings
-    compares_rows: ClassVar[bool] = True
 
     def batches(self, features: Features, size: int, seed: int, epoch: int) -> list[np.ndarray]:
         assert isinstance(self.chosen, NeighbourSettings)

@@ -17,7 +17,7 @@ from niwaki.models.features import Features
 from niwaki.models.forward import Batch, Outputs
 from niwaki.models.pooling import normalized
 from niwaki.models.record import POOLED
-from niwaki.objectives._objective import Objective, Validation
+from niwaki.objectives._objective import ComparesRows, Objective, Validation
 
 MOST_TEXTS = 1000  # whose pairs are listed for an epoch
 
@@ -30,11 +30,10 @@ class ContrastiveSettings(Settings):
     max_pairs: int = setting(2048, "maximum number of sampled pairs in an epoch", ge=2, le=500_000)
 
 
-class Contrastive(Objective):
+class Contrastive(ComparesRows, Objective):
     settings: ClassVar[type[Settings]] = ContrastiveSettings
     activations: ClassVar[frozenset[str]] = frozenset({POOLED})
     trains_head: ClassVar[bool] = False
-    compares_rows: ClassVar[bool] = True
     version: ClassVar[int] = 3
 
     def batches(self, features: Features, size: int, seed: int, epoch: int) -> list[np.ndarray]:

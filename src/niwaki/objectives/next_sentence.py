@@ -6,16 +6,13 @@ Paper: Devlin et al. 2019, BERT (arXiv 1810.04805). Liu et al. 2019 (RoBERTa, ar
 Cost: one more product per sequence.
 """
 
-from typing import ClassVar
-
 import numpy as np
 
+from niwaki.objectives._objective import ComparesRows
 from niwaki.objectives._segment_pairs import SegmentPairs, Segments
 
 
-class NextSentence(SegmentPairs):
-    compares_rows: ClassVar[bool] = True
-
+class NextSentence(ComparesRows, SegmentPairs):
     def arranged(self, cut: list[Segments], draw: np.random.Generator) -> list[tuple[np.ndarray, np.ndarray, int]]:
         return next_or_other(cut, draw)
 

@@ -16,17 +16,16 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from niwaki.core import log
 from niwaki.core.errors import InputError, NiwakiError
-from niwaki.core.files import read_json
 from niwaki.core.json_types import Json
-from niwaki.core.run_folder import RECIPE, REPORT
+from niwaki.core.run_folder import RECIPE
 from niwaki.core.signals import INTERRUPTED, stopping
-from niwaki.meter.reading import Reading
+from niwaki.meter.reading import Reading, with_parallel
 from niwaki.meter.window import Window
 from niwaki.run.launcher import check_launcher, started
 
@@ -40,12 +39,17 @@ POLL_SECONDS, BEAT_SECONDS, HEARD_SECONDS, LEAVE_SECONDS = 0.05, 1.0, 1.5, 10.0
 class ProcessGroup:
     """The processes of this run. `_group` is the one that this process belongs to, as torch's default process group is one per process."""
 
+    runs: ClassVar[int] = 0  # of this process
+
     def __init__(self) -> None:
+        from torch.distributed import PrefixStore
+
         from niwaki.run.heartbeat import Heartbeat
         from niwaki.train import distributed
 
         check_launcher()
-        self.store = distributed.join()
+        ProcessGroup.runs += 1
+        self.store = PrefixStore(f"run {ProcessGroup.runs}", distributed.join())
         self.own, self.world = distributed.number(), started()
         self.heartbeat = Heartbeat(self.store, self.own, self.world)
         self.messages = 0  # sent by process 0, or read by another
@@ -92,17 +96,18 @@ class ProcessGroup:
     def with_others(self, own: Reading) -> Reading:
         """What this process spent in an attempt, with what the others spent in its trainings."""
         machines = {platform.node()}
-        for process in range(1, self.world):
-            if self.store.check([key := f"spent/{process}"]):
-                found = json.loads(self.store.get(key))
-                if found["attempt"] == self.attempt:
-                    own = own.beside(Reading.from_dict(found["reading"]), found["node"] in machines)
-                    machines.add(found["node"])
+        with contextlib.suppress(RuntimeError):  # the store is gone: what this process knows is charged
+            for process in range(1, self.world):
+                if self.store.check([key := f"spent/{process}"]):
+                    found = json.loads(self.store.get(key))
+                    if found["attempt"] == self.attempt:
+                        own = with_parallel(own, Reading.from_dict(found["reading"]), found["node"] in machines)
+                        machines.add(found["node"])
         return own
 
-    def finish(self) -> None:
-        """Dismisses the others."""
-        self.announce({"do": "end"})
+    def finish(self, folder: Path, report: Json) -> None:
+        """Dismisses the others, with the result."""
+        self.announce({"do": "end", "folder": str(folder.absolute()), "report": report})
         with contextlib.suppress(NiwakiError):
             self._wait(self._leaving, LEAVE_SECONDS)
 
@@ -134,7 +139,7 @@ class ProcessGroup:
                 elif plan is not None:
                     self._train(plan, message, should_stop)
             self.store.set(f"left/{self.own}", "1")
-        return self.folder, read_json(self.folder / REPORT)
+        return Path(message["folder"]), message["report"]
 
     def _next(self, should_stop: Callable[[], bool]) -> Json:
         self.messages += 1
@@ -170,7 +175,7 @@ class ProcessGroup:
         fold = None if message["fold"] is None else np.array(message["fold"])
         if message["attempt"] != self.attempt:
             self.attempt, self.spent = message["attempt"], Reading.zero()
-        with plan.recipe.meter.window() as window, contextlib.suppress(Interrupted):  # process 0 saves, and says so
+        with plan.recipe.meter.window() as window, contextlib.suppress(Interrupted):  # process 0 saves, and reports it
             beat = Beat(self, window)
             train_model(StageJob(seeded, replace(variant, key=message["key"]), self.folder, beat, should_stop, fold))
         self.spent += window.reading
@@ -202,7 +207,7 @@ class ProcessGroup:
             raise ProcessLost("another process ended") from error
 
     def failed(self, error: BaseException) -> BaseException:
-        """What to raise in this process. Only the process that fails first says why."""
+        """What to raise in this process. Only the process that fails first reports why."""
         from niwaki.run.heartbeat import announce_failure, failure_code
         from niwaki.train.distributed import ProcessLost
 
@@ -218,7 +223,7 @@ class ProcessGroup:
         return error
 
     def _lost(self, error: NiwakiError) -> NiwakiError:
-        """Names the processes that show no sign of life, unless one of them said itself why it ended."""
+        """Names the processes that show no sign of life, unless one of them reported a failure."""
         from niwaki.run.heartbeat import FAILURE, SILENT_SECONDS
 
         end = time.monotonic() + 2 * SILENT_SECONDS
@@ -260,13 +265,11 @@ def joined() -> Iterator[ProcessGroup]:
     group = _group = ProcessGroup()
     try:
         yield group
-        if group.own == 0:
-            group.finish()
     except BaseException as error:
         if threading.current_thread() is threading.main_thread():
             signal.signal(
                 signal.SIGTERM, signal.SIG_IGN
-            )  # the launcher ends all when one has ended, before it is said which
+            )  # the launcher ends all when one has ended, before it is reported which
         error = group.failed(error)
         group.leave()
         raise error from None

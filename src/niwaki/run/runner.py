@@ -31,7 +31,7 @@ from niwaki.methods._method import ReadsStages, methods_with
 from niwaki.run import processes
 from niwaki.run.comparisons import comparisons
 from niwaki.run.estimate import cache_bytes
-from niwaki.run.launcher import check_stages, started
+from niwaki.run.launcher import check_stages, reported_once, started
 from niwaki.run.plan import Plan, PlannedStage, make_plan, model_digest, versions
 from niwaki.run.recipe import to_toml
 from niwaki.run.recipe_settings import Recipe
@@ -76,8 +76,6 @@ def execute(recipe: Recipe, name: str, folder: Path, deadline: float = math.inf,
         write_text(folder / RECIPE, to_toml(recipe))
         needs = inputs(plan)
         write_plan(plan, needs, folder)
-        if group := processes.current():
-            group.announce_plan(plan, folder)
         ledger = Ledger(folder / "ledger.jsonl")
         make_stages(plan, folder, ledger, should_stop)
         stop_if_requested(should_stop)
@@ -98,9 +96,11 @@ def execute(recipe: Recipe, name: str, folder: Path, deadline: float = math.inf,
 
 
 def write_plan(plan: Plan, needs: Json, folder: Path) -> None:
-    """Writes plan.json with digests of the inputs of every measurement, so that readers can match them."""
+    """Writes plan.json with digests of the inputs of every measurement, so that readers can match them. Other processes then read the recipe."""
     digests = {name: fingerprint(value) for name, value in needs.items()}
     write_document(folder / PLAN, {**plan.to_json(), "inputs": digests}, [RECIPE])
+    if group := processes.current():
+        group.announce_plan(plan, folder)
 
 
 def inputs(plan: Plan) -> Json:
@@ -215,6 +215,7 @@ def other_versions(stage: Path) -> str:
     )
 
 
+@reported_once()
 def check_processes() -> None:
     """Several processes that do not know of each other would overwrite each other's files."""
     if started() > 1 and processes.current() is None:

@@ -42,7 +42,11 @@ def run(
     if started() == 1:
         return _run(recipe, out, overrides, data, y, stages_only)
     with processes.joined() as group:
-        return Run(*group.follow()) if group.own else _run(recipe, out, overrides, data, y, stages_only)
+        if group.own:
+            return Run(*group.follow())
+        found = _run(recipe, out, overrides, data, y, stages_only)
+        group.finish(found.folder, found.report)
+        return found
 
 
 def _run(

@@ -9,6 +9,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
+from functools import cache
 
 import torch
 import torch.distributed as dist
@@ -21,8 +22,9 @@ class ProcessLost(NiwakiError):
     """Another process of the training does not answer any more."""
 
 
+@cache
 def join() -> dist.Store:
-    """Joins the processes that a launcher started, and returns the store that they share. Nothing waits forever although the time limit
+    """Joins the processes that a launcher started, once, and returns the store that they share. Nothing waits forever although the time limit
     is long: the connections of a process that ends break, and `run/heartbeat.py` notices one that hangs."""
     store, own, world = next(dist.rendezvous("env://", timeout=timedelta(minutes=5)))
     backend = "cuda:nccl,cpu:gloo" if torch.cuda.is_available() else "gloo"
@@ -45,21 +47,21 @@ def is_main() -> bool:
     return number() == 0
 
 
-def any_process(values: Sequence[bool], device: torch.device) -> list[bool]:
+def any_process(values: Sequence[bool]) -> list[bool]:
     """For each value, whether it is true in any process; all processes get the same result."""
     if processes() == 1:
         return list(values)
-    flags = torch.tensor([int(value) for value in values], device=device)
+    flags = torch.tensor([int(value) for value in values])
     with _others_answer():
         dist.all_reduce(flags, op=dist.ReduceOp.MAX)
     return [bool(flag) for flag in flags.tolist()]
 
 
-def from_main_process(compute: Callable[[], float], device: torch.device) -> float:
+def from_main_process(compute: Callable[[], float]) -> float:
     """What the first process computes; the others wait for it."""
     if processes() == 1:
         return compute()
-    shared = torch.tensor(compute() if is_main() else 0.0, dtype=torch.float64, device=device)
+    shared = torch.tensor(compute() if is_main() else 0.0, dtype=torch.float64)
     with _others_answer():
         dist.broadcast(shared, src=0)
     return float(shared)
@@ -101,7 +103,7 @@ def require_same(modules: nn.Module, when: str, values: bool = True) -> None:
         return
     tensors = modules.state_dict()
     digest = int.from_bytes(digest_of(tensors, values), "big", signed=True)
-    own = torch.tensor([digest], device=next(iter(tensors.values())).device)
+    own = torch.tensor([digest])
     if not (all_gather(own) == own).all():
         raise NiwakiError(
             f"{when}, the processes have different weights; all need the same processor, packages and OMP_NUM_THREADS"

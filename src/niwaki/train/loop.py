@@ -227,7 +227,7 @@ class _Fit:
     def _validate(self) -> None:
         job, state = self.job, self.state
         validation = ModelValidation(job.model, job.validation, job.precision, job.seed)
-        score = distributed.from_main_process(lambda: job.objective.score(validation), self.device)
+        score = distributed.from_main_process(lambda: job.objective.score(validation))
         epoch = round(self.steps.epoch(state.step), 3)
         self._record({"kind": "validation", "step": state.step, "epoch": epoch, "score": score})
         too_early = (
@@ -246,7 +246,7 @@ class _Fit:
         """Whether these weights are better than those from before the first step by more than chance, where a method asks for it."""
         if self.max_chance is None or self.max_chance >= 1:
             return True
-        return distributed.from_main_process(lambda: self._chance(validation), self.device) < self.max_chance
+        return distributed.from_main_process(lambda: self._chance(validation)) < self.max_chance
 
     def _chance(self, validation: ModelValidation) -> float:
         state, errors = self.state, self.job.objective.errors(validation)
@@ -263,9 +263,9 @@ class _Fit:
             append_line(self.log, record)
 
     def _save_if_due(self) -> None:
-        """Saves now and then, and before a stop that any process was asked for."""
+        """Saves now and then, and before a stop that any process requests."""
         overdue = self.is_main and time.monotonic() - self.saved_at > self.job.settings.save_seconds
-        stop, due = distributed.any_process([self.job.should_stop(), overdue], self.device)
+        stop, due = distributed.any_process([self.job.should_stop(), overdue])
         if stop or due:
             self._save()
             self.saved_at = time.monotonic()

@@ -44,6 +44,8 @@ class MicroShards:
         if self.count == 1:
             return self.backward(rows, 0, 1.0)
         if self._last is not None:
+            for parameter in self.parameters:
+                parameter.grad = None  # else the next ones would be added to it
             self._free.append(self._last)
         parts = np.array_split(rows, min(self.count, len(rows)))
 

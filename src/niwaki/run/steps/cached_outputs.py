@@ -14,9 +14,7 @@ def with_cache(job: StageJob, layout: CacheLayout, teacher_function: TeacherFunc
     settings, label = job.plan.recipe.cache, f"{job.name}: teacher"
     folder, required_bytes = cache_folder(settings, job.run_folder), sum(layout.bytes.values())
     cache = TeacherCache(folder, max(int(settings.gigabytes * 1e9), required_bytes if always else 0))
-    fits = distributed.from_main_process(
-        lambda: float(cache.make_room(layout.bytes)), job.device
-    )  # all must do the same
+    fits = distributed.from_main_process(lambda: float(cache.make_room(layout.bytes)))  # all must do the same
     if not fits and not always:
         info(
             f"{label}: its outputs for {len(layout.lengths)} texts would take {required_bytes / 1e9:.1f} GB (cache.gigabytes is "

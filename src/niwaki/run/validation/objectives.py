@@ -7,7 +7,7 @@ from niwaki.core.json_types import Json
 from niwaki.core.problems import Problems
 from niwaki.methods._method import Bakes, Method
 from niwaki.objectives._factory import make_objective, objective_name
-from niwaki.objectives._objective import Objective
+from niwaki.objectives._objective import ComparesRows, Objective
 from niwaki.run.validation.draft import Draft, ResolvedStage
 from niwaki.tasks._task import Task
 from niwaki.train.settings import TrainSettings
@@ -53,7 +53,7 @@ def _check_micro_shards(train: TrainSettings, task: Task) -> None:
         raise InputError(
             f"train.micro_shards: a batch of {train.batch} rows cannot be cut into {train.micro_shards} parts; take at most {train.batch}"
         )
-    if train.micro_shards > 1 and make_objective(train.objective, task).compares_rows:
+    if train.micro_shards > 1 and isinstance(make_objective(train.objective, task), ComparesRows):
         raise InputError(
             f"train.micro_shards: objective '{objective_name(train.objective)}' compares the rows of a batch with each other, and parts of it "
             "would give another loss; leave it out"
