@@ -37,7 +37,7 @@ def table(rows: list[Record]) -> str:
         parts.append(
             "\n".join(
                 [
-                    f"{speed['rows']} sentences, {laps} laps, CTranslate2 {speed['ctranslate2']}:",
+                    f"{speed['rows']} sentences, {laps} laps, CTranslate2 {speed['ctranslate2']}, load average {speed['machine']['load']:.0f} on {speed['machine']['vcpus']} cores (the machine was shared):",
                     "",
                     "| engine | " + " | ".join(keys) + " |",
                     "|---" * (len(keys) + 1) + "|",
@@ -75,7 +75,7 @@ def headline() -> str:
     if row is None:
         return ""
     ratios = [one["ratio"] for one in row["contenders"][OURS].values()]
-    return f"opus-mt en-fr in int8 generates {min(ratios):.1f} to {max(ratios):.1f} times as many sentences per second as in CTranslate2"
+    return f"opus-mt en-fr in int8 generates {min(ratios):.1f} to {max(ratios):.1f} times as many sentences per second as in CTranslate2."
 
 
 PAGE = Page(
