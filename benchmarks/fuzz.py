@@ -1,4 +1,4 @@
-"""Coverage-guided fuzzing of untrusted input: `python benchmarks/fuzz.py recipe|blueprint|config|predict --minutes 15`.
+"""Coverage-guided fuzzing of untrusted input: `python benchmarks/fuzz.py recipe|blueprint|config|program|predict --minutes 15`.
 
 Minutes are CPU time from the first input on. Needs atheris (`pip install atheris`), which is guided by the branches of Python code and
 has timeouts and memory limits; hypothesis is not guided, and coverage through sys.settrace is ten times slower. Half of the inputs are
@@ -25,7 +25,7 @@ from fuzz_mutations import mutated
 
 os.environ.update(OMP_NUM_THREADS="1", HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false")
 ROOT = Path(__file__).parents[1]
-TARGETS = ("recipe", "blueprint", "config", "predict")
+TARGETS = ("recipe", "blueprint", "config", "program", "predict")
 SLOW_CPU_SECONDS, HANGING_CPU_SECONDS, TIMEOUT_SECONDS, MEMORY_MB, LARGEST = 5, 30, 3600, 4096, 16_384
 CROWDED = 20  # maximum ratio of wall time to CPU time
 

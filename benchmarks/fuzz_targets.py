@@ -123,6 +123,58 @@ def config_target(folder: Path) -> tuple[list[bytes], Any]:
     return seeds, call
 
 
+def program_target(folder: Path) -> tuple[list[bytes], Any]:
+    """A program of the native engine without its digests: of an encoder, an encoder–decoder or a language model, run on a few tokens."""
+    import numpy as np
+
+    import tiny
+    from niwaki.answers._beam_search import SearchSettings
+    from niwaki.core.settings import check
+    from niwaki.engines.native.decoder_program import LanguageProgram, TextProgram
+    from niwaki.engines.native.generator import Generator
+    from niwaki.engines.native.language import LanguageNetwork
+    from niwaki.engines.native.network import Network
+    from niwaki.engines.native.program import Program
+    from niwaki.engines.native.translate import translate
+    from niwaki.models.edits.int8 import Int8
+    from niwaki.models.ties import unique_tensors
+    from seq2seq import seq2seq_model
+
+    models = {
+        "layers": tiny.model("bert", layers=1),
+        "decoder": seq2seq_model("bert", layers=1),
+        "language_model": tiny.model("llama", layers=1, head="MaskedLM"),
+    }
+    models["decoder"].apply_edit(Int8())
+    seeds = [
+        translate(model.network, model.anatomy).model_dump_json(exclude_none=True).encode() for model in models.values()
+    ]
+    tensors = {
+        key: {name: value.numpy() for name, value in unique_tensors(model.network).items()}
+        for key, model in models.items()
+    }
+    ids, lengths, how = np.array([5, 6, 7, 8]), np.array([3, 1]), SearchSettings(beam=2, max_new_tokens=3)
+
+    def call(data: bytes) -> None:
+        try:
+            values = json.loads(data)
+        except (ValueError, RecursionError):
+            return
+        key = next(
+            (key for key in ("decoder", "language_model") if isinstance(values, dict) and key in values), "layers"
+        )
+        if key == "decoder":
+            Generator(check(TextProgram, values, "program"), tensors[key], "program").generate(
+                ids, ids * 0, lengths, how
+            )
+        elif key == "language_model":
+            LanguageNetwork(check(LanguageProgram, values, "program"), tensors[key], "program")(ids, lengths)
+        else:
+            Network(check(Program, values, "program"), tensors[key], "program")(ids, ids * 0, lengths)
+
+    return seeds, call
+
+
 def predict_target(folder: Path) -> tuple[list[bytes], Any]:
     """A file for `niwaki predict --in`; its first letter selects the answer type. Models are loaded once. If it begins like
     JSON, it is a table from answer type to a list of inputs, as a program would pass."""

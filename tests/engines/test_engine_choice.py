@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tiny
+from engines.kinds import model_of
 from niwaki import api
 from niwaki.core.errors import InputError
 from niwaki.engines import engine_choice
@@ -48,6 +49,16 @@ def test_comparison_runs_once_per_model_shape(folder, tmp_path, monkeypatch):
     engine_choice.fastest_engine(folder, 1)
     assert len(raced) == 3
     assert len(json.loads((tmp_path / "cache" / "niwaki" / "engines.json").read_text())) == 3
+
+
+@needs_native
+def test_models_that_generate_are_compared_on_a_few_tokens(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folder = tiny.deployed(model_of("text"), tmp_path / "model-folder")
+    tokens, run = set(), Native.run
+    monkeypatch.setattr(Native, "run", lambda self, *given: tokens.add(self.search.max_new_tokens) or run(self, *given))
+    assert engine_choice.fastest_engine(folder, 1) in RACING
+    assert tokens == {engine_choice.COMPARED_TOKENS} and api.load(folder, "native").runtime.search.max_new_tokens == 6
 
 
 def test_comparison_stays_within_the_vocabulary_and_length(tmp_path, monkeypatch):

@@ -7,6 +7,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from niwaki.answers._answer_type import EncodedInputs
+from niwaki.answers._beam_search import SearchSettings
 from niwaki.core.extras import missing_package
 from niwaki.data.batching import sorted_batches
 from niwaki.data.pixels import PIXELS
@@ -35,6 +36,7 @@ class Runtime:
 
     inputs: tuple[str, ...] = TEXT_INPUTS  # names that this network reads
     generates: bool = False  # whether this network generates text: it returns token ids instead of logits
+    search: SearchSettings | None = None  # and how
 
     def __init__(self, folder: Path, threads: int) -> None:
         self.folder = folder

@@ -231,7 +231,7 @@ class Parts:
         return inputs
 
     def norm(self, norm: Norm, width: int, name: str) -> None:
-        for part in (norm.gain, *([norm.shift] if norm.shift else [])):
+        for part in (norm.gain, *([] if norm.shift is None else [norm.shift])):
             same(len(self.row(part)), width, f"{name}: numbers of the norm")
 
 
