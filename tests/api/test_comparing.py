@@ -13,10 +13,12 @@ from niwaki.evaluate import quality
 from niwaki.evaluate.changes import robustness
 
 
-@pytest.fixture(autouse=True)
-def _few_draws(monkeypatch):
-    monkeypatch.setattr(quality, "RESAMPLES", 20)
-    monkeypatch.setattr(robustness, "ROWS", 8)
+@pytest.fixture(scope="module", autouse=True)
+def _few_draws():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(quality, "RESAMPLES", 20)
+        patch.setattr(robustness, "ROWS", 8)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -44,25 +46,31 @@ def run(folders, data, **more):
     return compare(folders / "a", folders / "b", data=data, engine="torch", speed=False, **more)
 
 
-def test_labels_by_number_and_a_group_column(folders, data, tmp_path):
-    found = run(folders, data, split="all", groups=["site"])
-    assert found.facts["task"]["rows"] == 160 and found.exceeded == []
+@pytest.fixture(scope="module")
+def whole(folders, data):
+    """All rows, with limits that everything exceeds."""
+    return run(folders, data, split="all", groups=["site"], limits=Limits(0, 0, 0))
+
+
+def test_labels_by_number_and_a_group_column(whole, folders, data, tmp_path):
+    found = whole
+    assert found.facts["task"]["rows"] == 160
     assert {row["name"] for row in found.facts["groups"] if row["kind"] == "class"} == {"bad", "good"}
     assert sum(row["rows"] for row in found.facts["groups"] if row["kind"] == "site") == 160
     assert repr(found).startswith("A a, B b, 160 rows")
     found.write(tmp_path / "page.html")
     assert (tmp_path / "page.html").read_text() == found.html
-    assert run(folders, data).facts["task"]["rows"] == 24, "the test rows by default"
 
 
-def test_limits_name_what_exceeds_them(folders, data):
-    found = run(folders, data, split="all", limits=Limits(0, 0, 0))
+def test_limits_name_what_exceeds_them(whole, folders, data):
+    found = whole
     groups = [row for row in found.facts["groups"] if row["loss"] > 0 and row["net_rows_lost"] >= 5]
     lost = -found.facts["difference"]["difference"]
     assert groups and len(found.exceeded) == 1 + (lost > 0) + len(groups)
     assert found.exceeded[0].startswith("churn: ") and "the limit is 0 %" in found.exceeded[0]
     assert f"group {groups[0]['kind']} '{groups[0]['name']}'" in found.exceeded[-len(groups)]
-    assert run(folders, data, limits=Limits(100, 100, 100)).exceeded == []
+    within = run(folders, data, limits=Limits(100, 100, 100))
+    assert within.exceeded == [] and within.facts["task"]["rows"] == 24, "the test rows by default"
     with pytest.raises(UsageError, match=r"^max_churn: must be from 0 to 100 points \(given: 101\)"):
         Limits(max_churn=101)
 

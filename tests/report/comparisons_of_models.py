@@ -92,7 +92,7 @@ def facts() -> Json:
         "robustness": [{"edit": "typo", "rows": 200, "a": share(10, 200), "b": share(14, 200), "more": flips}],
         "layers": {
             "texts": 64,
-            "similarity": [[1 / (1 + abs(a - 2 * b)) for b in range(4)] for a in range(7)],
+            "similarity": [[1 / (1 + abs(a - 2 * b)) for b in range(13)] for a in range(25)],
             "attention": {"matched": [1, 3, 5], "layers": [[0.1, 0.2, 0.3, 0.9] * 3] * 3},
             "missing": [],
         },

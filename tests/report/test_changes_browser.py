@@ -59,4 +59,4 @@ def test_details_open_by_keyboard_and_points_tell_their_figures(browser: Browser
 def test_strangers_texts_run_nothing(browser: Browser, path: Path) -> None:
     browser.open(path)
     assert browser.evaluate("document.querySelectorAll('main img, main script').length") == 0
-    assert "alert(1)" in browser.evaluate("document.querySelector('.said').textContent")
+    assert "alert(1)" in browser.evaluate("document.querySelector('.quoted').textContent")

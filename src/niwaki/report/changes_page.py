@@ -15,6 +15,7 @@ from niwaki.report.run_files import clean, mapping
 
 MOST_TEXTS = 100  # of each kind
 MOST_DEPTHS = 9  # columns and rows of a matrix that a phone shows
+MOST_HEADS = 6
 MOST_GROUPS = 60
 SHADES = 9
 BUSY = "Treat speed and energy as rough, and compare again on a quiet machine"
@@ -39,6 +40,7 @@ def page(facts: Json) -> str:
             similarity=matrix(facts["layers"]["similarity"]),
             attention=attention(facts["layers"]["attention"]),
             most_texts=MOST_TEXTS,
+            most_heads=MOST_HEADS,
             busy=conditions(facts["speed"], BUSY)["note"] if facts["speed"] else "",
         )
     )

@@ -4,7 +4,7 @@ from difflib import SequenceMatcher
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from niwaki.evaluate.changes.edits import EDITS, case, edited, punctuation, typo, whitespace, word_dropped
@@ -24,6 +24,7 @@ def test_edits_by_hand():
     assert word_dropped("a b", draw()) is None and word_dropped("a a a", draw()) == "a a"
 
 
+@settings(max_examples=12)
 @given(st.text(max_size=60), st.integers(0, 9))
 def test_every_text_is_edited_in_one_place_or_not_at_all(text, seed):
     for name, kind in EDITS.items():

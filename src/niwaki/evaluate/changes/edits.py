@@ -18,10 +18,10 @@ Change = Callable[[str, np.random.Generator], str | None]
 
 def typo(text: str, draw: np.random.Generator) -> str | None:
     """Two letters inside one word swapped."""
-    pieces = text.split(" ")
+    words = text.split(" ")
     places = [
         (number, at)
-        for number, word in enumerate(pieces)
+        for number, word in enumerate(words)
         if len(word) >= LEAST_LETTERS and word.isalpha()
         for at in range(1, len(word) - 2)
         if word[at] != word[at + 1]
@@ -29,20 +29,21 @@ def typo(text: str, draw: np.random.Generator) -> str | None:
     if not places:
         return None
     number, at = places[int(draw.integers(len(places)))]
-    word = pieces[number]
-    pieces[number] = word[:at] + word[at + 1] + word[at] + word[at + 2 :]
-    return " ".join(pieces)
+    word = words[number]
+    words[number] = word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+    return " ".join(words)
 
 
 def case(text: str, draw: np.random.Generator) -> str | None:
     """One word in capitals, or a word in capitals in small letters."""
-    pieces = text.split(" ")
-    places = [number for number, word in enumerate(pieces) if word.upper() != word or word.lower() != word]
+    words = text.split(" ")
+    places = [number for number, word in enumerate(words) if word.upper() != word or word.lower() != word]
     if not places:
         return None
     number = places[int(draw.integers(len(places)))]
-    pieces[number] = pieces[number].lower() if pieces[number].isupper() else pieces[number].upper()
-    return " ".join(pieces)
+    larger = words[number].upper()
+    words[number] = larger if larger != words[number] else words[number].lower()
+    return " ".join(words)
 
 
 def punctuation(text: str, draw: np.random.Generator) -> str | None:
@@ -63,11 +64,11 @@ def whitespace(text: str, draw: np.random.Generator) -> str | None:
 
 def word_dropped(text: str, draw: np.random.Generator) -> str | None:
     """One word left out."""
-    pieces = text.split()
-    if len(pieces) < LEAST_WORDS:
+    words = text.split()
+    if len(words) < LEAST_WORDS:
         return None
-    del pieces[int(draw.integers(len(pieces)))]
-    return " ".join(pieces)
+    del words[int(draw.integers(len(words)))]
+    return " ".join(words)
 
 
 @dataclass(frozen=True)

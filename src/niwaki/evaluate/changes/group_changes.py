@@ -10,7 +10,7 @@ from niwaki.evaluate.changes.groups import Group
 from niwaki.evaluate.changes.paired import holm, mean_loss
 
 LEVEL = 0.05
-POINTS = 5.0  # a loss of so many points should be visible in a group; smaller groups are said to be too small
+POINTS = 5.0  # a loss of so many points should be visible in a group; smaller groups are called too small
 LEAST_NET_ROWS = 5  # as many rows lost and none gained have a one-sided p-value of 1/32, four have 1/16
 
 
