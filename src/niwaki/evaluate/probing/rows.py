@@ -69,7 +69,7 @@ def examples_of(probe: Probe, sentences: Sequence[Sentence], most: int, seed: in
     ]
     if len(drawn[0]) < FEWEST or not drawn[1] or len({one.label for one in drawn[0]}) < 2:
         return f"the rows give {len(drawn[0])} training examples, and {FEWEST} with two labels are needed"
-    return labelled(*drawn, seed)
+    return labelled(drawn[0], drawn[1], seed)
 
 
 def _drawn(examples: list[Example], most: int, generator: np.random.Generator) -> list[Example]:
