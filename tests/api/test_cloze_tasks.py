@@ -2,7 +2,9 @@ import pytest
 import torch
 
 import tiny
-from niwaki.api.cloze_tasks import cloze, of_sentences, scores_of
+from niwaki.answers.likelihood import Likelihood
+from niwaki.api.cloze_tasks import cloze, scores_of
+from niwaki.api.loading import load_language_model
 from niwaki.core import log
 from niwaki.core.errors import UsageError
 from niwaki.evaluate.cloze._cloze import Item
@@ -31,12 +33,11 @@ def test_choices_are_compared_at_the_mask(folder):
 
 
 def test_causal_models_score_whole_sentences(tmp_path):
-    from niwaki.api.loading import load_language_model
-
-    tiny.model("gpt2", head="MaskedLM").save(tmp_path)
+    answer = Likelihood(scoring="causal").to_json()
+    tiny.model("bert", head="MaskedLM", labels=[], niwaki_answer=answer, is_decoder=True).save(tmp_path)
     with log.silenced():
         predictor = load_language_model(tmp_path)
-        found = of_sentences(predictor, [ITEM])
+        found = scores_of(tmp_path)([ITEM])
     alone = predictor.predict([ITEM.text.replace("___", choice) for choice in ITEM.choices])
     assert found[0].tolist() == [one.log_likelihood for one in alone]
 

@@ -31,6 +31,8 @@ def test_bad_arguments_are_named(folder):
             look(folder, "a", data="none.csv")
         with pytest.raises(InputError, match="is empty"):
             look(folder, "  ")
+        with pytest.raises(UsageError, match="leave it out"):
+            look(folder, "a", word=0)
         with pytest.raises(InputError, match="none"):
             look(folder, "a", head="none")
 

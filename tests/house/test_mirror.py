@@ -16,6 +16,8 @@ CONTRACTS = {
     "models/families": "models/test_forward.py",
     "models/parts": "models/test_forward.py",
     "tasks/glue": "tasks/glue/test_glue_tasks.py",
+    "evaluate/probes": "evaluate/probes/test_probes.py",
+    "evaluate/cloze": "evaluate/cloze/test_cloze.py",
 }
 
 

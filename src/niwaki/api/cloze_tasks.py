@@ -54,8 +54,9 @@ def scores_of(path: str | Path) -> "Scores":
     if model is None:
         raise UsageError(f"{path}: {reason}")
     subject = Subject(predictor.filling(1), model, reason, "", "fill")
-    chunks = lambda items: [items[start : start + AT_ONCE] for start in range(0, len(items), AT_ONCE)]  # noqa: E731
-    return lambda items: np.concatenate([at_masks(subject, chunk) for chunk in chunks(items)])
+    return lambda items: np.concatenate(
+        [at_masks(subject, items[start : start + AT_ONCE]) for start in range(0, len(items), AT_ONCE)]
+    )
 
 
 def of_sentences(predictor: "Predictor", items: "Sequence[Item]") -> np.ndarray:

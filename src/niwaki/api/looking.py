@@ -41,9 +41,19 @@ def look(
         raise InputError(f"{data}: is not a file; give a file with one text a line, jsonl, csv or tsv")
     predictor, network, reason = opened(model, stage, head)
     text = predictor.answer_type.from_line(str(text)) if from_line else text
-    return find(
-        subject_of(predictor, network, reason, text), Rows(Path(data), tuple(columns)) if data else None, top, word
-    )
+    subject = subject_of(predictor, network, reason, text)
+    check_word(subject, word)
+    return find(subject, Rows(Path(data), tuple(columns)) if data else None, top, word)
+
+
+def check_word(subject: "Subject", word: int) -> None:
+    """Rejects a word that has no tag to explain."""
+    if word >= 0 and subject.kind != "tags":
+        raise UsageError(
+            f"look: word names the tagged word to explain, and the model answers with a {subject.kind}; leave it out"
+        )
+    if word >= 0 and word >= len(subject.given):
+        raise UsageError(f"look: word must be below {len(subject.given)}, the words of the text (given: {word})")
 
 
 def opened(path: str | Path, stage: str, head: str) -> "tuple[Predictor, Model | None, str]":

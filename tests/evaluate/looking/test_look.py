@@ -1,6 +1,8 @@
+import numpy as np
 import pytest
 
 import tiny
+from niwaki.answers.likelihood import Likelihood
 from niwaki.api.looking import look as look_at
 from niwaki.core import log
 from niwaki.evaluate.looking.look import look, predicted
@@ -45,6 +47,15 @@ def test_masked_language_models_fill_and_predict_at_each_layer(masked):
     assert filled.explained.occlusion["words"][1] is None and filled.explained.gradients["words"][1] == 0
     assert plain.kind == "tokens" and "write ___" in plain.not_shown["occlusion"]
     assert len(plain.layers[-1]["tokens"]) == len(plain.tokens)
+
+
+def test_causal_language_models_predict_the_next_token(subject):
+    answer = Likelihood(scoring="causal").to_json()
+    model = tiny.model("bert", head="MaskedLM", labels=[], niwaki_answer=answer, is_decoder=True)
+    found = look(subject("a good film", model=model))
+    assert found.kind == "next" and found.layers[-1]["answer"] == found.answer
+    assert all(np.triu(layer, 1).max() == 0 for layer in found.attention)
+    assert found.explained.gradients and found.explained.occlusion["words"] != [0, 0, 0]
 
 
 def test_answers_of_a_layer_are_decoded_as_the_models(subject):

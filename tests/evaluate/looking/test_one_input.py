@@ -9,7 +9,10 @@ import torch
 import tiny
 from niwaki.evaluate.looking.one_input import OneInput
 from niwaki.models.edits.int8 import Int8
+from niwaki.models.edits.layers import Layers
 from niwaki.models.edits.low_bit import LowBit
+from niwaki.models.edits.replace_part import ReplacePart
+from niwaki.models.pairs import separate_texts
 
 WITHOUT = (
     "canine",
@@ -53,8 +56,6 @@ def test_networks_without_attention_have_gradients_only(family):
 
 def test_layers_are_read_by_the_head_as_if_they_were_the_last():
     """A model of the first two layers gives what the head makes of layer 2."""
-    from niwaki.models.edits.layers import Layers
-
     model = tiny.model("bert")
     short = model.clone()
     short.apply_edit(Layers(keep=[0, 1]))
@@ -68,6 +69,29 @@ def test_packed_models_are_shown_too(edit):
     one = one_input(model)
     torch.testing.assert_close(one.layer_logits()[-1], one.logits())
     assert len(one.attention()) == 3 and one.no_attention == ""
+
+
+def test_the_encoder_of_a_text_to_text_model_shows_its_attention():
+    one = one_input(tiny.model("bert", head="ConditionalGeneration"))
+    assert "decoder" in one.no_layer_logits and "decoder" in one.no_gradients
+    for weights in one.attention():
+        assert weights.shape == (4, len(one.ids), len(one.ids))
+        torch.testing.assert_close(weights.sum(-1), torch.ones(4, len(one.ids)))
+
+
+def test_texts_that_are_encoded_separately_do_not_attend_to_each_other():
+    model = tiny.model("bert")
+    model.apply_edit(ReplacePart(slot="head", part="pair"))
+    separate_texts(model.tokenizer)
+    pair, single = one_input(model, "a film", "the end is dull"), one_input(model, "a film")
+    first = int((pair.types == 0).sum())
+    for weights in pair.attention():
+        assert weights[:, :first, first:].abs().max() == 0 == weights[:, first:, :first].abs().max()
+        torch.testing.assert_close(weights.sum(-1), torch.ones(weights.shape[:2]))
+    torch.testing.assert_close(pair.layer_logits()[-1], pair.logits())
+    for one in (pair, single):
+        torch.testing.assert_close(one.at(one.vectors()[None])[0], one.logits())
+        assert len(one.of_tokens(one.vectors().sum(dim=-1))) == len(one.ids)
 
 
 def test_each_token_gets_its_value():

@@ -43,7 +43,7 @@ def look(subject: Subject, rows: Rows | None = None, top: int = 5, word: int = -
 
 def _answer(subject: Subject, found: Look) -> None:
     if subject.kind in ("next", "tokens"):
-        found.answer = " ".join(token for token, _ in likeliest_tokens(subject, subject.logits[0]))
+        found.answer = str(predicted(subject, subject.logits)["answer"])
         return
     (answer,) = subject.predictor.predict([subject.given])
     found.answer, found.record = str(answer), answer.record()

@@ -20,20 +20,9 @@ def probe(
     models: Mapping[str, Open], sentences: Sequence[Sentence], names: Sequence[str], most: int, seed: int
 ) -> Json:
     """For each probe and model the figures of every layer. Models are loaded one after the other."""
-    chosen: dict[str, Labelled] = {}
-    skipped: dict[str, str] = {}
-    for name in names or PROBES.names():
-        found = examples_of(PROBES.load(name, Probe)(), sentences, most, seed)
-        if isinstance(found, str):
-            skipped[name] = found
-        else:
-            chosen[name] = found
-    if not chosen:
-        raise InputError(
-            f"probe: no probe can be made of the rows ({'; '.join(f'{name}: {why}' for name, why in skipped.items())})"
-        )
+    chosen, skipped = choose(sentences, names or PROBES.names(), most, seed)
     words = [[str(word) for word in sentence["tokens"]] for sentence in sentences]
-    results: Json = {name: about(labelled) for name, labelled in chosen.items()}
+    results: Json = {name: about(examples) for name, examples in chosen.items()}
     counts: dict[str, dict[str, np.ndarray]] = {name: {} for name in chosen}
     failed: dict[str, str] = {}
     for label, load in models.items():
@@ -43,11 +32,11 @@ def probe(
             failed[label] = str(error)
             continue
         with progress(f"{label}: probes", len(chosen)) as update:
-            for number, (name, labelled) in enumerate(chosen.items()):
-                results[name]["models"][label], counts[name][label] = by_layer(labelled, states)
+            for number, (name, examples) in enumerate(chosen.items()):
+                results[name]["models"][label], counts[name][label] = by_layer(examples, states)
                 update(number + 1, name)
     if len(failed) == len(models):
-        raise InputError(f"probe: {'; '.join(f'{name}: {why}' for name, why in failed.items())}")
+        raise InputError(f"probe: {listed(failed)}")
     compare(results, counts)
     return {
         "version": 1,
@@ -57,6 +46,22 @@ def probe(
         "skipped": skipped,
         "failed": failed,
     }
+
+
+def choose(
+    sentences: Sequence[Sentence], names: Sequence[str], most: int, seed: int
+) -> tuple[dict[str, Labelled], dict[str, str]]:
+    """The examples of each probe that the sentences allow, and why there are none of the others."""
+    found = {name: examples_of(PROBES.load(name, Probe)(), sentences, most, seed) for name in names}
+    chosen = {name: one for name, one in found.items() if isinstance(one, Labelled)}
+    skipped = {name: one for name, one in found.items() if isinstance(one, str)}
+    if not chosen:
+        raise InputError(f"probe: the rows allow no probe ({listed(skipped)})")
+    return chosen, skipped
+
+
+def listed(reasons: Mapping[str, str]) -> str:
+    return "; ".join(f"{name}: {why}" for name, why in reasons.items())
 
 
 def about(examples: Labelled) -> Json:
