@@ -12,12 +12,15 @@ from search.contents import content
 def test_the_page_says_what_was_selected_and_lists_every_trial():
     page = search_page(content())
     assert "Within all limits: trial 1" in page and "98.0%" in page and "96.0% to 100.0%, paired" in page
-    for number in range(4):
+    for number in range(3):
         assert f'data-stage="trial {number}"' in page
+    assert 'data-stage="trial 3"' not in page and "<dt>1</dt><dd>at least 30 MB" in page
     assert "trials/001.toml" in page and "trials/002.toml" not in page  # only finished trials have a recipe
     assert "stages = student, student.student.layers = 2" in page
     assert "Instead of the source in its own engine, the search pays back after 1,000 inferences." in page
-    assert "4 of 1,200 points" in page and page.count("<svg") == 6  # three costs, wide and narrow
+    assert (
+        "3 trials and 1 rejected points, of 1,200 points" in page and page.count("<svg") == 6
+    )  # three costs, wide and narrow
 
 
 def test_the_best_format_within_the_limits_is_shown_for_a_trial():

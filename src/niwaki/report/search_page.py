@@ -1,5 +1,6 @@
 """The page of a search: Pareto fronts, every trial, what mattered, and the selected model."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 from markupsafe import Markup
@@ -15,6 +16,7 @@ COSTS = (  # key of a model, title, unit of its axis, factor
     ("latency_ms", "latency", "ms", 1.0),
     ("joules_per_1000", "energy", "J", 1.0),
 )
+REJECTED = "rejected"
 LABELLED = 24  # points whose name is drawn; more would only be numbers
 
 
@@ -29,6 +31,7 @@ def search_page(found: Json) -> str:
             headline=headline(found),
             fronts=[(title, front(found, key, unit, factor)) for key, title, unit, factor in COSTS],
             rows=list(rows(found)),
+            rejected=rejected(found),
             importance=importance(found),
             style=Markup(style),
             script=Markup(script),
@@ -89,10 +92,12 @@ def models(found: Json) -> Iterator[tuple[str, int, Json]]:
 def front(found: Json, key: str, unit: str, factor: float) -> Drawings:
     """Score against a cost, for wide and narrow pages: the Pareto front and what is near it."""
     chosen = found["selected"] or {}
-    points = []
+    points, seen = [], set[tuple[str, float]]()
     for name, number, one in models(found):
-        if one[key] is None or one[key] <= 0:
+        same = (one["key"], one[key])  # the same size in every engine
+        if one[key] is None or one[key] <= 0 or (same in seen and number != chosen.get("trial")):
             continue
+        seen.add(same)
         is_chosen = (number, one["key"], one["engine"]) == tuple(
             chosen.get(part) for part in ("trial", "key", "engine")
         )
@@ -117,10 +122,10 @@ def nearest(points: list[pareto.Point]) -> list[pareto.Point]:
 
 
 def rows(found: Json) -> Iterator[Json]:
-    """A row for each trial."""
+    """A row for each trial that took any work."""
     chosen = found["selected"] or {}
     best = smallest_missing(found)
-    for trial in found["trials"]:
+    for trial in (one for one in found["trials"] if one["status"] != REJECTED):
         is_chosen = trial["number"] == chosen.get("trial")
         one = chosen if is_chosen else min(trial.get("variants", []), key=best, default={})
         kept = one["score"] / found["source"]["score"] if one else (trial.get("rungs") or [None])[-1]
@@ -138,6 +143,11 @@ def rows(found: Json) -> Iterator[Json]:
             "what": point_text(trial["point"]),
             "recipe": f"trials/{trial['number']:03d}.toml" if one else "",
         }
+
+
+def rejected(found: Json) -> list[tuple[str, int]]:
+    """Why points were rejected before any work, and how many, the most common reason first."""
+    return Counter(trial["reason"] for trial in found["trials"] if trial["status"] == REJECTED).most_common()
 
 
 def smallest_missing(found: Json) -> Callable[[Json], tuple[float, float]]:
