@@ -32,7 +32,7 @@ def own_data(rows: Records) -> str:
         [
             "Command: `python benchmarks/own_data.py DATA [dataset/rows/settings/seed …]`. The first stage of recipe `own_data` on rows drawn from each dataset, a tenth of which validates, and on at most 1,000 test rows. "
             "The task's metric × 100, mean ± standard deviation over seeds (each draws other rows); the difference to logistic regression on the frozen encoder's embeddings is that of the worst seed, with its 95 % interval. "
-            'Settings: `alternatives` is the recipe as it is: a linear model on the frozen encoder, or fine-tuning with a new head (`train = "auto"`), chosen by cross-validation on training rows. Its settings were chosen on other rows of SST-2, CoLA, AG News, QNLI and WordNet; IMDb, MNLI and PAWS-X were not looked at. `fixed` is what it was before: the first token, a new head, 6 epochs, 1e-4. '
+            'Settings: `alternatives` is the recipe as it is: a linear model on the frozen encoder, or fine-tuning with a new head (`train = "auto"`), chosen by cross-validation on training rows. Its settings were chosen on other rows of SST-2, CoLA, QNLI and WordNet. `fixed` is what it was before: the first token, a new head, 6 epochs, 1e-4. '
             '`probe` gives the head the linear model of the frozen encoder (`auto_head`, `linear_probe`, `train = "auto"`), and keeps it unless fine-tuning is better by more than chance. '
             "`gradient_probe` is an earlier form of `probe`, whose head was trained by gradient steps and whose choice compared scores alone; it cannot be run any more.",
             "",
