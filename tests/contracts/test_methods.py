@@ -18,7 +18,17 @@ from niwaki.core.files import fault_in_folder, read_json
 from niwaki.evaluate import quality
 from niwaki.meter.ledger import Ledger
 from niwaki.methods import METHODS
-from niwaki.methods._method import Method, Reshapes
+from niwaki.methods._method import (
+    AveragesWeights,
+    ContributesLoss,
+    KeepsStart,
+    Method,
+    Penalizes,
+    Reshapes,
+    ScalesLearningRates,
+    Schedules,
+    SelectsRows,
+)
 from niwaki.models.edits.ffn import Ffn
 from niwaki.models.edits.heads import Heads
 from niwaki.models.model import load_folder
@@ -44,6 +54,7 @@ NAMES = METHODS.names()
 RUN = [name for name in NAMES if name != "add_decoder"]  # with it the teacher of those that follow is made
 SEQ2SEQ = ("decoder_kd", "decoder", "sequence_kd")  # methods for seq2seq models
 CUTS = ("blocks", "ffn", "heads", "joint", "l0", "layers", "student")  # methods that leave other layers than they find
+WHILE_TRAINING = (AveragesWeights, ContributesLoss, KeepsStart, Penalizes, ScalesLearningRates, Schedules, SelectsRows)
 TRAIN = {"epochs": 0.5, "batch": 16, "lr": 1e-3, "precision": "fp32"}
 
 
@@ -182,7 +193,11 @@ def test_layers_may_differ(uneven_folder, home, rows_csv, name):
         assert all(have == want or have == (0, want[1]) for have, want in zip(sizes, wanted, strict=True))
 
 
-@pytest.mark.parametrize("name", RUN)
+# fast: the methods that act while training; the others change the network before or behind it, and training resumes alike
+ACTING = [name for name in RUN if issubclass(kind(name), WHILE_TRAINING) or name in ("mixout", "lora", "ternary")]
+
+
+@pytest.mark.parametrize("name", rest_slow(RUN, ACTING))
 def test_the_same_seed_gives_the_same_weights_also_when_interrupted(run_method, tmp_path, bert_folder, rows_csv, name):
     """What a method remembers from step to step must be in its helpers, or be computed from the step."""
     teacher, stage = run_method(name)

@@ -96,6 +96,7 @@ def test_prediction_runs_on_other_systems(name, folder, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"rows.csv", "rows.csv.out"}  # nothing is left over
 
 
+@pytest.mark.slow
 def test_every_module_can_be_imported_on_windows():
     assert simulate("windows", FORGET + IMPORT_ALL, IMPORT_ALL) == "imported\nimported\n"
 

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from selection import rest_slow
+
 nbformat = pytest.importorskip("nbformat")
 nbclient = pytest.importorskip("nbclient")
 FOLDER = Path(__file__).parents[2] / "docs" / "notebooks"
@@ -33,7 +35,11 @@ def kernel(tmp_path_factory):
     asyncio.run(manager.shutdown_kernel(now=True))
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+# fast: those that train no model; training is what tests of the quickstart run
+QUICK = [path for path in NOTEBOOKS if path.stem != "train_on_your_rows"]
+
+
+@pytest.mark.parametrize("path", rest_slow(NOTEBOOKS, QUICK), ids=lambda path: path.stem)
 def test_a_notebook_runs(path, kernel, bert_folder, rows_csv, tmp_path):
     book = nbformat.read(path, as_version=4)
     for cell in book.cells:

@@ -2,6 +2,7 @@
 
 import copy
 from dataclasses import replace
+from functools import cache
 
 import pytest
 import torch
@@ -43,6 +44,17 @@ def real(logits, batch):
     return logits[batch.mask.bool()] if logits.ndim == 3 else logits
 
 
+@cache
+def without_dropout(family, head):
+    """A model in training mode, shared by the tests that change nothing of it."""
+    model = tiny.model(family, head=head)
+    model.network.train()
+    for module in model.network.modules():
+        if isinstance(module, nn.Dropout):
+            module.p = 0.0
+    return model
+
+
 LENGTHS = [[1], [7, 7, 7], [1, 2, 30, 3, 29, 30, 1], [5, 60, 1, 17, 16, 40, 3, 2, 59]]
 
 
@@ -51,11 +63,7 @@ LENGTHS = [[1], [7, 7, 7], [1, 2, 30, 3, 29, 30, 1], [5, 60, 1, 17, 16, 40, 3, 2
 @pytest.mark.parametrize("family", tiny.FAMILIES)
 def test_outputs_and_gradients_equal_transformers(family, head, lengths):
     """Without dropout; both in fp32. Every parameter is compared, also those before the first layer."""
-    model = tiny.model(family, head=head)
-    model.network.train()
-    for module in model.network.modules():
-        if isinstance(module, nn.Dropout):
-            module.p = 0.0
+    model = without_dropout(family, head)
     longest = model.anatomy.max_tokens
     batch = random_batch(model, [min(length, longest) for length in lengths] + ([longest] if len(lengths) > 3 else []))
     found, wanted = real(forward(model.anatomy, batch).logits, batch), real(by_transformers(model, batch), batch)

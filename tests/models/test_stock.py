@@ -271,7 +271,11 @@ def deployed(model, folder: Path, **how) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("edits", [(), ("heads", "ffn", "layers", "int8")], ids=["whole", "cut and packed"])
+@pytest.mark.parametrize(
+    "edits",
+    [(), pytest.param(("heads", "ffn", "layers", "int8"), marks=pytest.mark.slow)],
+    ids=["whole", "cut and packed"],
+)
 def test_onnx_generates_the_same_text_as_torch(model, edits, tmp_path):
     cut = model.clone()
     for name in edits:

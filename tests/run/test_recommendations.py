@@ -79,6 +79,7 @@ def test_a_file_of_questions(plain):
     assert report["verdict"]["fine_tuning"]["needed"] in ("yes", "probably", "not shown", "no")
 
 
+@pytest.mark.slow
 def test_a_recipe_that_starts_from_a_fine_tuned_model(plain, tmp_path, questions):
     """Its encoder has seen the labels, so a linear model on it would score like the model itself."""
     _, run = plain

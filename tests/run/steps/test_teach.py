@@ -89,7 +89,7 @@ def test_stage_key_depends_on_whether_activations_were_cached_before(recipe):
 @pytest.mark.parametrize(
     "packed",
     [
-        {"use": "magnitude"},
+        pytest.param({"use": "magnitude"}, marks=pytest.mark.slow),
         pytest.param({"use": "rtn", "bits": 4}, marks=pytest.mark.slow),
         pytest.param({"use": "ternary"}, marks=pytest.mark.slow),
     ],
