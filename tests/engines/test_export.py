@@ -117,8 +117,9 @@ COVERING = [
 ]  # fast: every head, every edit
 
 
-@pytest.mark.parametrize(("head", "name"), rest_slow(PRODUCT, COVERING))
-def test_every_edit_under_every_head_is_exported(tmp_path, head, name):
+@pytest.mark.parametrize("case", rest_slow(PRODUCT, COVERING), ids="-".join)
+def test_every_edit_under_every_head_is_exported(tmp_path, case):
+    head, name = case
     model = tiny.model("bert", head=head)
     if name == "vocabulary":
         model.tokenizer = trimmed(model.tokenizer, EDITS[name].keep)
