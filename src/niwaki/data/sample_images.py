@@ -1,4 +1,4 @@
-"""Images to try a model on: pieces of the two photographs that come with scikit-learn."""
+"""Images to try a model on: parts of the two photographs that come with scikit-learn."""
 
 import numpy as np
 

@@ -144,7 +144,7 @@ def predict(predictor: Predictor, inputs: list[Input]) -> EngineOutput:
 
 
 def texts_for(predictor: Predictor) -> list[Input]:
-    """Sentences of the embedded reviews, or pieces of photographs, as inputs of the model's answer type."""
+    """Sentences of the embedded reviews, or parts of photographs, as inputs of the model's answer type."""
     if isinstance(predictor.answer_type, ImageInputs):
         return [*sample_images()]
     from niwaki.tasks.rotten_tomatoes import imdb_sentences

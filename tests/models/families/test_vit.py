@@ -11,6 +11,8 @@ from niwaki.answers.image_embedding import ImageEmbedding
 from niwaki.core.errors import InputError
 from niwaki.data.image_bytes import encode_array
 from niwaki.engines.predictor import Predictor
+from niwaki.methods import METHODS
+from niwaki.methods._method import Bakes, Method, Reshapes
 from niwaki.models.edits.hidden_size import HiddenSize
 from niwaki.models.forward import Batch, forward
 from niwaki.models.model import load_folder
@@ -127,3 +129,22 @@ def test_impossible_configs_are_rejected(change, message):
     values = {**tiny.model("vit").network.config.to_dict(), "architectures": ["AnyForImageClassification"]}
     with pytest.raises(InputError, match=message):
         build({**{key: value for key, value in values.items() if not key.startswith("_")}, **change})
+
+
+REJECTED = {
+    *("averaging", "bilstm", "class_weights", "cnn", "decoder", "embeddings", "exits", "extend_positions"),
+    *("from_scratch", "linear_head", "pair_head", "prompt_tuning", "vocabulary", "weighted_layers"),
+}
+
+
+@pytest.mark.slow
+def test_every_method_reshapes_the_network_or_is_rejected_with_a_reason():
+    rejected = {}
+    for name in METHODS.names():
+        method, model = METHODS.load(name, Method)(), tiny.model("vit", layers=4)
+        try:
+            model = method.dry_prepare(model) if isinstance(method, Reshapes) else model
+            model = method.dry_finish(model) if isinstance(method, Bakes) else model
+        except InputError as error:
+            rejected[name] = str(error)
+    assert set(rejected) == REJECTED and all(rejected.values())
