@@ -50,7 +50,7 @@ def table(rows: list[Record]) -> str:
         parts.append(
             "\n".join(
                 [
-                    f"BLEU (sacreBLEU) on all {quality['rows']} sentences, from one batched call:",
+                    f"BLEU (sacreBLEU) on {quality['rows']} of 997 sentences, from one batched call:",
                     "",
                     "| engine | " + " | ".join(beams) + " |",
                     "|---" * (len(beams) + 1) + "|",

@@ -83,7 +83,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--model", type=Path, required=True)
     parser.add_argument("--peer", nargs=2, required=True, metavar=("PYTHON", "CT2"))
     parser.add_argument("--direction", default="en-fr")
-    parser.add_argument("--rows", type=int, default=ROWS)
+    parser.add_argument("--rows", type=int, default=0, help=f"sentences; {ROWS} by default, and all for quality")
     parser.add_argument("--beams", type=int, nargs="*", default=BEAMS)
     parser.add_argument("--laps", type=int, default=LAPS)
     parser.add_argument("--only", nargs="*", default=[], help="names of contenders")
@@ -95,7 +95,9 @@ def main() -> None:
     given = arguments()
     source, target = given.direction.split("-")
     table = read_table(given.data / "flores" / "dev.parquet")
-    texts, references = (table.column(language).to_pylist() for language in (source, target))
+    rows = given.rows or (table.num_rows if given.quality else ROWS)
+    spread = slice(None, None, max(1, table.num_rows // rows))  # all lengths are there
+    texts, references = (table.column(language).to_pylist()[spread][:rows] for language in (source, target))
     ours = {name: Ours(given.model, engine) for name, engine in ENGINES.items()}
     running: dict[str, Any] = {**ours, CTRANSLATE2: Peer(*given.peer, ours=next(iter(ours.values())))}
     running = {name: one for name, one in running.items() if not given.only or name in given.only}
@@ -107,7 +109,7 @@ def main() -> None:
         {
             "kind": kind,
             "direction": given.direction,
-            "rows": len(texts) if given.quality else given.rows,
+            "rows": len(texts),
             "ctranslate2": running[CTRANSLATE2].version if CTRANSLATE2 in running else None,
             "contenders": found,
             **circumstances(),
@@ -129,12 +131,10 @@ def quality(
 
 
 def speed(running: dict[str, Any], texts: list[str], given: argparse.Namespace) -> dict[str, Any]:
-    """Every 15th sentence or so, so that all lengths are there."""
-    chosen = texts[:: max(1, len(texts) // given.rows)][: given.rows]
     found: dict[str, Any] = {name: {} for name in running}
     for beam in given.beams:
         for single in (False, True):
-            which = chosen[:SINGLES] if single else chosen
+            which = texts[:SINGLES] if single else texts
             laps: dict[str, list[float]] = {name: [] for name in running}
             for one in running.values():
                 one.run(which[:4], beam, single)

@@ -11,7 +11,8 @@ from engines.native.generated_texts import DrawnTexts, TextReference, generator,
 from niwaki.core.errors import InputError
 from niwaki.engines.native import library as c
 
-SEEDS, SLOW_SEEDS = range(8), range(1000, 1200)
+SEEDS, SLOW_SEEDS = (*range(6), 33), range(1000, 1200)  # 33: the length penalty decides between finished texts
+BATCH_SEEDS = (0, 1, 2, 22)  # 22: narrow heads end before the padding of their rows does
 NEAR = 1e-4  # scores
 
 
@@ -77,7 +78,7 @@ def assert_contract(kernels, seed):
 
 
 def test_a_text_has_the_same_bits_in_any_batch(kernels):
-    for seed in SEEDS[:4]:
+    for seed in BATCH_SEEDS:
         assert_contract(kernels, seed)
 
 
