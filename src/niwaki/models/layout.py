@@ -238,14 +238,14 @@ class Packed(Cache):
         shown: list[Tensor],
     ) -> Tensor:
         """As padded sequences attend, so that the weights of all can be shown in one rectangle."""
-        states = [self.unpack(rows) for rows in (query, key, value)]
+        query, key, value = (self.unpack(rows) for rows in (query, key, value))
         real = (self.mask[:, None, :, None] * self.mask[:, None, None]).bool()  # (batch, 1, tokens, tokens)
         bias = None if self.visible is None else torch.where(real & self.visible[:, None].bool(), 0.0, MASKED_SCORE)
-        padded = Padded(self.mask, states[0], bias, self.causal)
+        padded = Padded(self.mask, query, bias, self.causal)
         padded.bias_at, padded.whole_bias, padded.types = self.bias_at, self.whole_bias, self.types
         padded.received = self.received
         found: list[Tensor] = []
-        mixed = padded.attend(attention, *states, scores, found)
+        mixed = padded.attend(attention, query, key, value, scores, found)
         shown.append(found[0] * real)
         return self.pack(mixed)
 
