@@ -9,7 +9,7 @@ EXAMPLES = {
     "age_comparison": Item("A 41 year old person is ___ than a 24 year old person.", ("older", "younger"), 0),
     "size_comparison": Item("The size of a bus is ___ than the size of a coin.", ("larger", "smaller"), 0),
     "negation": Item("It was ___ hot, it was really cold.", ("not", "really"), 0),
-    "always_never": Item("A triangle ___ has four sides.", ("always", "never"), 1),
+    "always_never": Item("A triangle ___ has three sides.", ("always", "never"), 0),
 }
 
 

@@ -122,8 +122,8 @@ def predicted(subject: Subject, logits: list[Tensor]) -> Json:
     if subject.kind == "fill":
         return {"answer": str(answer), "confidence": record["masks"][0][0]["probability"]}
     inputs = [subject.given]
-    sure = float(kind.confidence(rows, encoded, inputs, subject.labels)[0]) if isinstance(kind, HasConfidence) else None
-    return {"answer": str(answer), "confidence": sure, "record": record}
+    own = float(kind.confidence(rows, encoded, inputs, subject.labels)[0]) if isinstance(kind, HasConfidence) else None
+    return {"answer": str(answer), "confidence": own, "record": record}
 
 
 def likeliest_tokens(subject: Subject, logits: Tensor) -> list[tuple[str, float]]:
