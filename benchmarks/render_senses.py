@@ -53,7 +53,6 @@ def senses(rows: list[Record]) -> str:
         sizes(stages),
         "\n".join(students({name: row for (name, _), row in newest.items()})),
         *(bare(row) for row in newest.values() if row["name"] == "plain"),
-        *(priors(row) for row in newest.values() if row["name"] == "priors"),
         *(paired(row) for row in newest.values() if row["name"] == "tenth"),
     ]
     return "\n\n".join(part for part in parts if part)
@@ -130,22 +129,6 @@ def bare(row: Record) -> str:
         f"Plain sentences, as in `niwaki predict`: for {row['found']} of the {row['asked']} target words of ALL, the candidates contain the correct "
         f"lemma and part of speech. Without given parts of speech, the teacher's F1 on ALL is {100 * row['without_pos']:.1f} "
         f"instead of {100 * row['with_pos']:.1f}; with plain sentences it is {100 * row['plain']:.1f}."
-    )
-
-
-def priors(row: Record) -> str:
-    """The trade of rare senses for frequent ones, without another training."""
-    scores = {part: [100 * found["f1"] for found in each] for part, each in row["parts"].items()}
-    groups = [[100 * found[group] for group in GROUPS] for found in row["parts"][ALL]]
-    lines = [
-        f"| {weight:g} | {validation:.1f} | {everything:.1f} | {first:.1f} | {other:.1f} |"
-        for weight, validation, everything, (first, other) in zip(
-            row["weights"], *(scores[part] for part in ("semeval2007", ALL)), groups, strict=True
-        )
-    ]
-    intro = f"The weight of the senses' frequencies in predictions moves the teacher between first and other senses (ALL). It took {row['tuned']:g}, by SE07:"
-    return "\n".join(
-        [intro, "", "| weight | SE07 | ALL | first sense | other senses |", "|---|---|---|---|---|", *lines]
     )
 
 

@@ -20,8 +20,7 @@ from niwaki.evaluate.quality import difference
 from niwaki.run.plan import Plan, make_plan
 from niwaki.run.recipe import parse
 from niwaki.tasks._sense_baselines import counted, first_sense, most_frequent
-from niwaki.tasks.senses import PRIOR_WEIGHTS
-from niwaki.tasks.wsd import ALL, SETS, VALIDATION, Wsd
+from niwaki.tasks.wsd import ALL, SETS, Wsd
 
 SYSTEMS = {
     "esc": "ESCHER",
@@ -67,7 +66,7 @@ JOBS: dict[str, list[Stage]] = {
 WITHOUT_EXAMPLES = ("semcor",)  # jobs trained on SemCor only
 SETTINGS = ("rows", "examples", "definitions", "hypernyms", "without_prior", "balance")  # of the task, in records
 TEACHES = {"quarter": "first", "mpnet-quarter": "mpnet", "tenth": "mpnet"}
-NAMES = ("published", "plain", "priors", *JOBS)
+NAMES = ("published", "plain", *JOBS)
 
 
 def run(name: str, seed: int, data: str, mpnet: str) -> dict[str, Any]:
@@ -76,8 +75,6 @@ def run(name: str, seed: int, data: str, mpnet: str) -> dict[str, Any]:
         if name == "published"
         else plain(seed, data)
         if name == "plain"
-        else priors(seed, data)
-        if name == "priors"
         else train(name, seed, data, mpnet)
     )
     return {"name": name, "seed": seed, **found}
@@ -169,21 +166,6 @@ def plain(seed: int, data: str) -> dict[str, Any]:
         )
     }
     return {**f1, "asked": sum(len(one.targets) for one in inputs), "found": sum(map(bool, known))}
-
-
-def priors(seed: int, data: str) -> dict[str, Any]:
-    """The teacher on SemEval-2007, which chose its weight of the senses' frequencies, and on ALL, with each of the weights."""
-    folder = home("teacher", seed)
-    plan = make_plan(parse(recipe("teacher", seed, data)), "senses-teacher")
-    predictor, task = Predictor(folder / plan.stages[-1].folder / "model"), plan.task
-    found: dict[str, list[dict[str, float]]] = {}
-    for part in (VALIDATION, ALL):
-        rows = task.splits()[part]
-        inputs = task.inputs(rows)
-        kinds = [predictor.answer_type.model_copy(update={"prior_weight": weight}) for weight in PRIOR_WEIGHTS]
-        values = [predictor.answering(kind).values(inputs) for kind in kinds]
-        found[part] = [task.scorer.scores(task.scorer.example_stats(value, rows)) for value in values]
-    return {"weights": PRIOR_WEIGHTS, "tuned": predictor.answer_type.prior_weight, "parts": found}
 
 
 def aligned(gold: Sentence, cut: Sentence) -> list[int | None]:
