@@ -1,24 +1,10 @@
 import pytest
 import torch
-from torch import Tensor
 
-from models.fused.comparing import assert_same, compiled, poisoned
+from models.fused.comparing import assert_same, attended, compiled, poisoned
 from niwaki.models.fused.attention import attention, fits
 
 pytestmark = compiled
-
-
-def reference(
-    query: Tensor, key: Tensor, value: Tensor, lengths: list[int], head_size: int, first: bool, causal: bool
-) -> Tensor:
-    found, counts = [], [1] * len(lengths) if first else lengths
-    for q, k, v in zip(query.split(counts), key.split(lengths), value.split(lengths), strict=True):
-        q, k, v = (one.float().unflatten(1, (-1, head_size)).transpose(0, 1) for one in (q, k, v))
-        scores = q @ k.transpose(1, 2) * 0.3
-        if causal:
-            scores = scores.masked_fill(torch.ones(scores.shape[1:]).triu(1).bool(), -torch.inf)
-        found.append((torch.softmax(scores, dim=-1) @ v).transpose(0, 1).flatten(1))
-    return torch.cat(found)
 
 
 @pytest.mark.parametrize("lengths", [[1], [1, 2, 16], [5, 9, 17, 33], [100]])
@@ -34,7 +20,7 @@ def test_outputs_and_gradients_agree_with_torch(
     inputs = [query, key, value] if max(lengths) > 1 else [value]
     assert_same(
         lambda: attention(query, key, value, torch.tensor(lengths), head_size, 0.3, 0.0, causal),
-        lambda: reference(query, key, value, lengths, head_size, first, causal),
+        lambda: attended(query, key, value, lengths, head_size, 0.3, causal),
         inputs,
     )
 
