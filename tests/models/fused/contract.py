@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from models.fused.comparing import difference
-from models.fused.shapes import Drawn, outcome
+from models.fused.shapes import Drawn, results
 from niwaki.models.fused import library
 
 # What memory holds before a call, as 16-bit words; the last one is a large number, because maximums pass over NaN.
@@ -23,7 +23,7 @@ TOLERANCE = 0.02  # of the norm of the difference; a bf16 number is rounded by u
 
 
 class FreshScratch(dict[str, Tensor]):
-    """Stands for the scratch memory of a thread: each call gets new memory of exactly the size that it asked for, filled and guarded."""
+    """Stands for the scratch memory of a thread: each call gets new memory of exactly the requested size, filled and guarded."""
 
     def __init__(self, fill: int) -> None:
         self.fill, self.all = fill, list[Tensor]()
@@ -65,12 +65,12 @@ def judge(seed: int) -> list[str]:
     drawn, draw = Drawn(seed), np.random.default_rng(seed)
     name, faults = f"shape {seed}, {drawn.kernel}", list[str]()
     with torch.autocast("cpu", torch.bfloat16):
-        first = outcome(drawn, drawn.own)  # with what earlier calls left in scratch memory
+        first = results(drawn, drawn.own)  # with what earlier calls left in scratch memory
         for fill, word in FILLS.items():
             threads = int(draw.choice(THREADS))
             with poisoned_memory(word, threads) as scratch:
-                found = outcome(drawn, drawn.own)
-                again = outcome(drawn, drawn.own)
+                found = results(drawn, drawn.own)
+                again = results(drawn, drawn.own)
             same = [same_bits(one, other) for one, other in zip(found, first, strict=True)]
             if not all(map(same_bits, found, again)) or not all(same[: 1 + rows_of(drawn)]):
                 faults.append(f"{name}: other bits with {threads} threads, memory filled with {fill}")
@@ -78,7 +78,7 @@ def judge(seed: int) -> list[str]:
                 faults.append(f"{name}: wrote outside of its scratch memory")
             first = [*first[: 1 + rows_of(drawn)], *found[1 + rows_of(drawn) :]]  # the last are compared below
     if drawn.reference is not None:
-        expected = outcome(drawn, drawn.reference)
+        expected = results(drawn, drawn.reference)
         apart = [difference(one, other) for one, other in zip(first, expected, strict=True)]
         faults += [f"{name}: tensor {n} is {far:.2g} from torch" for n, far in enumerate(apart) if not far < TOLERANCE]
     return faults

@@ -11,7 +11,7 @@ import sys
 
 import torch
 
-from models.fused.shapes import Drawn, outcome
+from models.fused.shapes import Drawn, results
 from niwaki.models.fused import library
 
 THREADS = (1, 3)
@@ -63,7 +63,7 @@ def faults_of(checked: Checked, drawn: Drawn) -> list[str]:
         torch.set_num_threads(threads)
         library._local.buffers, before = FreshScratch(), checked.errors
         with torch.autocast("cpu", torch.bfloat16):
-            found = outcome(drawn, drawn.own)
+            found = results(drawn, drawn.own)
         if checked.errors > before:
             faults.append(f"shape {drawn.seed}, {drawn.kernel}: an invalid access, or a decision on undefined memory")
         if any(undefined(checked.kernels, one.contiguous()) for one in found):

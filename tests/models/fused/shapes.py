@@ -6,10 +6,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from models.fused.comparing import attended
+from models.fused.comparing import attended, scores
 from models.fused.comparing import linear as module_of
 from niwaki.models.fused.add_norm import add_norm
-from niwaki.models.fused.attention import attention
+from niwaki.models.fused.attention import attention, attention_and_scores
 from niwaki.models.fused.cross_entropy import cross_entropy
 from niwaki.models.fused.feed_forward import feed_forward
 from niwaki.models.fused.library import LANES
@@ -106,9 +106,15 @@ class Drawn:
         query = self.rows(len(lengths) if first else sum(lengths), width)
         key, value = self.rows(sum(lengths), width), self.rows(sum(lengths), width)
         settings = torch.tensor(lengths), head_size, 0.3, self.rate, causal and not first
+
+        def mixed() -> Tensor:
+            return attended(query, key, value, lengths, head_size, 0.3, settings[-1])
+
+        if first or self.chance(0.5):
+            return lambda: attention(query, key, value, *settings), mixed
         return (
-            lambda: attention(query, key, value, *settings),
-            lambda: attended(query, key, value, lengths, head_size, 0.3, settings[-1]),
+            lambda: together(*attention_and_scores(query, key, value, *settings)),
+            lambda: together(mixed(), *scores(query, key, lengths, head_size, 0.3)),
         )
 
     def _cross_entropy(self) -> tuple[Call, Call]:
@@ -120,7 +126,11 @@ class Drawn:
         )
 
 
-def outcome(drawn: Drawn, call: Call) -> Sequence[Tensor]:
+def together(*tensors: Tensor) -> Tensor:
+    return torch.cat([one.float().flatten() for one in tensors])
+
+
+def results(drawn: Drawn, call: Call) -> Sequence[Tensor]:
     """The result, and the gradients of all inputs."""
     torch.manual_seed(drawn.seed)
     found = call()

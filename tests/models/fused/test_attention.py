@@ -1,8 +1,8 @@
 import pytest
 import torch
 
-from models.fused.comparing import assert_same, attended, compiled, poisoned
-from niwaki.models.fused.attention import attention, fits
+from models.fused.comparing import assert_same, attended, compiled, poisoned, scores
+from niwaki.models.fused.attention import attention, attention_and_scores, fits
 
 pytestmark = compiled
 
@@ -23,6 +23,28 @@ def test_outputs_and_gradients_agree_with_torch(
         lambda: attended(query, key, value, lengths, head_size, 0.3, causal),
         inputs,
     )
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_scores_before_softmax_are_returned_and_take_gradients(causal: bool) -> None:
+    lengths, head_size = [7, 1, 18], 16
+    query, key, value = (poisoned(26, 48, seed=seed) for seed in range(3))
+    for weight in (0.0, 1.0):  # of the mixed values, so that the gradient of scores alone is compared too
+        assert_same(
+            lambda weight=weight: together(  # type: ignore[misc]
+                weight, *attention_and_scores(query, key, value, torch.tensor(lengths), head_size, 0.3, 0.0, causal)
+            ),
+            lambda weight=weight: together(  # type: ignore[misc]
+                weight,
+                attended(query, key, value, lengths, head_size, 0.3, causal),
+                *scores(query, key, lengths, head_size, 0.3),
+            ),
+            [query, key, value] if weight else [query, key],
+        )
+
+
+def together(weight: float, mixed: torch.Tensor, *found: torch.Tensor) -> torch.Tensor:
+    return torch.cat([weight * mixed.float().flatten(), *(one.flatten() for one in found)])
 
 
 def test_a_token_reads_none_behind_it_and_gives_them_no_gradient() -> None:

@@ -88,6 +88,7 @@ class Attention(Structure):
         ("scratch", c_void_p),
         ("scratch_floats", c_int64),
         ("causal", c_int64),
+        *((name, c_void_p) for name in ("score_places", "scores", "scores_gradient")),
     ]
 
 
