@@ -31,22 +31,40 @@ test: lint
 slow: setup
 	$(BIN)/pytest -m slow -s
 
-# the native engine with every memory access and every sum checked (gcc's sanitizers), and every read of memory that nobody wrote
-# (valgrind, whose interpreter runs without pymalloc so that each block is known); needs gcc and valgrind
-SANITIZED := build/sanitized.so
-MEMCHECKED := build/memchecked.so
+# all compiled kernels with every memory access and every sum checked (gcc's sanitizers), and every read of memory that nobody wrote
+# (valgrind, whose interpreter runs without pymalloc so that each block is known); needs gcc and valgrind. Reports are in build/*.log.*
+# The training kernels are compiled over instructions in plain C, as sanitizers do not see what AVX-512 reads under a mask.
 NATIVE := src/niwaki/engines/native/c
-sanitize: setup
+TRAINING := src/niwaki/models/fused/c
+CHECK_READS := gcc -O1 -g -std=gnu11 -fPIC -shared -pthread tests/engines/native/memcheck.c
+CHECK_ACCESSES := gcc -O1 -g -std=gnu11 -fPIC -shared -fsanitize=address,undefined -fno-sanitize-recover=undefined
+EMULATED := -DNIWAKI_EMULATED -Wno-psabi -Itests/models/fused/emulated
+VALGRIND := PYTHONMALLOC=malloc OMP_WAIT_POLICY=passive valgrind --quiet --error-limit=no
+SANITIZERS = LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0:log_path=$(abspath build)/accesses.log UBSAN_OPTIONS=log_path=$(abspath build)/accesses.log
+PYTEST := $(BIN)/python -m pytest -m "not slow"
+
+.PHONY: sanitize-native sanitize-training valgrind
+sanitize: sanitize-native sanitize-training
+
+valgrind: setup
 	@command -v valgrind > /dev/null && test -e /usr/include/valgrind/memcheck.h || \
 	  { echo "make sanitize: valgrind and its headers are not installed, and uninitialized reads would go unchecked; apt-get install valgrind" >&2; exit 1; }
 	mkdir -p build
-	gcc -O1 -g -std=gnu11 -fPIC -shared -pthread $(NATIVE)/*.c tests/engines/native/memcheck.c -o $(MEMCHECKED) -lm
-	cd tests && NIWAKI_KERNELS=$(abspath $(MEMCHECKED)) PYTHONMALLOC=malloc valgrind --quiet --error-limit=no \
-	  --log-file=$(abspath build)/memcheck.log $(abspath $(BIN))/python -m engines.native.memcheck
-	gcc -O1 -g -std=gnu11 -fPIC -shared -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-sanitize=alignment \
-	  $(NATIVE)/*.c -o $(SANITIZED) -lm
-	NIWAKI_KERNELS=$(abspath $(SANITIZED)) LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" \
-	  ASAN_OPTIONS=detect_leaks=0 $(BIN)/python -m pytest -m "not slow" tests/engines/native tests/engines/test_export.py tests/engines/test_exits.py
+
+sanitize-native: valgrind
+	$(CHECK_READS) $(NATIVE)/*.c -o build/native_reads.so -lm
+	cd tests && NIWAKI_KERNELS=$(abspath build/native_reads.so) $(VALGRIND) --log-file=$(abspath build)/memcheck.log \
+	  $(abspath $(BIN))/python -m engines.native.memcheck
+	$(CHECK_ACCESSES) -fno-sanitize=alignment $(NATIVE)/*.c -o build/native_accesses.so -lm
+	NIWAKI_KERNELS=$(abspath build/native_accesses.so) $(SANITIZERS) \
+	  $(PYTEST) tests/engines/native tests/engines/test_export.py tests/engines/test_exits.py
+
+sanitize-training: valgrind
+	$(CHECK_READS) $(EMULATED) $(TRAINING)/training.c -o build/training_reads.so -lm
+	cd tests && NIWAKI_TRAINING_KERNELS=$(abspath build/training_reads.so) $(VALGRIND) --log-file=$(abspath build)/memcheck_training.log \
+	  $(abspath $(BIN))/python -m models.fused.memcheck
+	$(CHECK_ACCESSES) $(EMULATED) $(TRAINING)/training.c -o build/training_accesses.so -lm
+	NIWAKI_TRAINING_KERNELS=$(abspath build/training_accesses.so) $(SANITIZERS) $(PYTEST) tests/models/fused
 
 # the portable kernels on another processor: compiled for aarch64 and run by qemu; needs gcc-aarch64-linux-gnu and qemu-user
 cross:

@@ -33,6 +33,7 @@ from niwaki.models.model import Model
 from niwaki.models.pairs import reads_token_types
 from niwaki.models.parts.decoders._decoder import Decoder
 from niwaki.models.record import HIDDEN, Record
+from niwaki.models.recorded import Recorded
 from niwaki.models.trunk import trunk_name
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def trace(model: Model) -> bytes:
 
     def with_tokens(inputs: dict[str, Tensor]) -> tuple[Tensor, ...]:
         record: Record = {HIDDEN: []}
-        return run_padded(anatomy, inputs, record), record[HIDDEN][-1]
+        return run_padded(anatomy, inputs, record), Recorded(record[HIDDEN])[-1]
 
     return graph_of(anatomy, partial(run_padded, anatomy) if len(outputs) == 1 else with_tokens, outputs)
 

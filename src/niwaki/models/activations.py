@@ -11,6 +11,7 @@ from torch import Tensor
 from niwaki.models.anatomy import Anatomy
 from niwaki.models.forward import run_padded
 from niwaki.models.record import HIDDEN, Record
+from niwaki.models.recorded import padded
 
 LOGITS = "logits"
 
@@ -25,7 +26,7 @@ def run_with(anatomy: Anatomy, inputs: Mapping[str, Tensor], names: Sequence[str
     # with HIDDEN the last layer always runs for all rows: logits are then the same bits, whatever else is named
     record: Record = {HIDDEN: [], **{what: [] for what, _ in found}}
     logits = run_padded(anatomy, inputs, record)
-    return logits, *(record[what][int(depth)] for what, depth in found)
+    return logits, *(padded(record[what][int(depth)]) for what, depth in found)
 
 
 def numbers(anatomy: Anatomy, name: str, lengths: np.ndarray) -> np.ndarray:

@@ -12,6 +12,7 @@ from torch import Tensor
 from niwaki.models.attention import causal_bias, split_heads
 from niwaki.models.layer import Layer
 from niwaki.models.layout import Packed
+from niwaki.models.recorded import Activation
 
 # of a decoder's layer: attention to the generated tokens, and to the input with the feed-forward block behind it
 DecoderLayer = tuple[Layer, Layer]
@@ -35,7 +36,7 @@ def run_decoder(
     padding: Tensor,
     past: Sequence[KeyValue] | None = None,
     bias: Tensor | None = None,
-    record: list[Tensor] | None = None,
+    record: list[Activation] | None = None,
 ) -> tuple[Tensor, list[KeyValue]]:
     """(texts, rows, hidden) through all layers, and keys and values of the generated tokens.
 
@@ -59,7 +60,7 @@ def run_packed_decoder(
     layout: Packed,
     memory: Sequence[KeyValue],
     padding: Tensor,
-    record: list[Tensor] | None = None,
+    record: list[Activation] | None = None,
 ) -> Tensor:
     """All generated tokens at once as packed rows (tokens, hidden); `layout` is causal. Only attention to the input is padded."""
     seen = iter(memory)

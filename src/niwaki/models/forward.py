@@ -24,6 +24,7 @@ from niwaki.models.position_bias import set_position_bias
 from niwaki.models.prefix import behind_prefix
 from niwaki.models.prompt import in_front, with_prompt, without_prompt
 from niwaki.models.record import DECODER_HIDDEN, FINAL, HIDDEN, POOLED, ROUTING, Record
+from niwaki.models.recorded import Recorded
 
 if TYPE_CHECKING:
     from niwaki.models.anatomy import Anatomy
@@ -63,7 +64,7 @@ class Outputs:
     """What came out. `hidden[0]` is the embedding's output, `hidden[d]` that of the d-th layer run; the rest counts layers from 0."""
 
     logits: Tensor  # (batch, labels); from heads per token (batch, tokens, labels), or (predicted tokens, labels)
-    hidden: Depths = ()  # each (batch, tokens, hidden)
+    hidden: Depths = ()  # each (batch, tokens, hidden); without padding through `recorded.py`, as scores
     scores: Depths = ()  # attention before softmax, each (batch, heads, tokens, tokens)
     attention: Depths = ()  # the same after softmax
     queries: Depths = ()  # each (batch, tokens, heads × head size), as keys and values
@@ -79,7 +80,7 @@ def forward(anatomy: "Anatomy", batch: Batch, needs: frozenset[str] = frozenset(
     """One batch through one network. `needs` are names of `record.py`: HIDDEN, SCORES, ATTENTION, STATES, DECODER_HIDDEN."""
     record: Record = {name: [] for name in needs}
     logits = run(anatomy, batch.inputs, record, batch.predicted, batch.causal, batch.visible)
-    return Outputs(logits, **{name: tuple(found) for name, found in record.items()})
+    return Outputs(logits, **{name: Recorded(found) for name, found in record.items()})
 
 
 def run(
@@ -145,7 +146,7 @@ def from_embedded(
         record = {HIDDEN: [], **record}
     rows, layout = _encode(anatomy, hidden, layout, every, record)
     if head.mixes:
-        rows = layout.pack(head.mix(record[HIDDEN]))
+        rows = layout.pack(head.mix(Recorded(record[HIDDEN])))
     if FINAL in record:
         record[FINAL].append(layout.unpack(rows))
     return head_logits(anatomy, rows, layout, every, record, predicted)
@@ -213,7 +214,7 @@ def run_layers(
         _check_records(layer, number, record)
         rows, layout = layer.run(rows, layout, every or number < len(layers) - 1, record)
         if HIDDEN in record:
-            record[HIDDEN].append(layout.unpack(rows).to(dtype))
+            record[HIDDEN].append(layout.recorded(rows, dtype))
     return rows, layout
 
 
@@ -235,12 +236,12 @@ def real_inputs(anatomy: "Anatomy", path: str, x: Tensor, batch: Batch) -> Tenso
 
 def _encode(anatomy: "Anatomy", hidden: Tensor, layout: Layout, every: bool, record: Record) -> tuple[Tensor, Layout]:
     """Padded hidden states (batch, tokens, hidden) through all layers, to rows and their layout."""
+    layers, rows = anatomy.layers, layout.pack(hidden)
     if HIDDEN in record:
-        record[HIDDEN].append(hidden)
-    layers = anatomy.layers
+        record[HIDDEN].append(layout.recorded(rows, hidden.dtype, hidden))
     set_position_bias(anatomy, hidden, layout)
     run = [layers[number] for number in anatomy.order]
-    rows, layout = run_layers(run, layout.pack(hidden), layout, every, record)
+    rows, layout = run_layers(run, rows, layout, every, record)
     return with_final_norm(anatomy, rows, layout, record), layout
 
 
@@ -251,7 +252,7 @@ def with_final_norm(anatomy: "Anatomy", rows: Tensor, layout: Layout, record: Re
         return rows
     rows = normed(rows, anatomy.network.get_submodule(path))
     if HIDDEN in record:
-        record[HIDDEN][-1] = layout.unpack(rows)
+        record[HIDDEN][-1] = layout.recorded(rows, rows.dtype)
     return rows
 
 

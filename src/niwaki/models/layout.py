@@ -12,6 +12,7 @@ from torch import Tensor
 
 from niwaki.models.attention import MASKED_SCORE, attend, causal_bias, padding_bias, split_heads, window_bias
 from niwaki.models.fused import attention as fused
+from niwaki.models.recorded import Activation, Unpadded, pad_scores
 from niwaki.models.row_places import Gather, Scatter
 from niwaki.models.sequence_groups import SequenceGroup, rows_of_queries, similar_lengths
 
@@ -66,6 +67,9 @@ class Padded(Cache):
     def unpack(self, rows: Tensor) -> Tensor:
         return rows
 
+    def recorded(self, rows: Tensor, dtype: torch.dtype, padded: Tensor | None = None) -> Activation:
+        return rows.to(dtype)
+
     def pick(self, rows: Tensor, chosen: Tensor) -> Tensor:
         return rows[chosen]
 
@@ -91,7 +95,7 @@ class Padded(Cache):
         query: Tensor,
         key: Tensor,
         value: Tensor,
-        scores: list[Tensor] | None,
+        scores: list[Activation] | None,
         shown: list[Tensor] | None = None,
     ) -> Tensor:
         """Each query row over all tokens of its sequence. Scores are appended to `scores` where it is a list, and weights after softmax
@@ -172,6 +176,10 @@ class Packed(Cache):
         """(all real tokens, …) to (batch, tokens, …) with zeros for padding."""
         return Scatter.apply(rows, self.places, self.shape[0] * self.shape[1]).unflatten(0, self.shape)
 
+    def recorded(self, rows: Tensor, dtype: torch.dtype, padded: Tensor | None = None) -> Activation:
+        """Rows as an activation of this type with padding: `padded`, or with zeros there."""
+        return Unpadded(rows, self.order, lambda own: self.unpack(own).to(dtype) if padded is None else padded)
+
     def pick(self, rows: Tensor, chosen: Tensor) -> Tensor:
         """The rows of the chosen tokens, a mask (batch, tokens), in the order of the batch."""
         return Gather.apply(rows, self.row_of(chosen.flatten()))
@@ -204,13 +212,11 @@ class Packed(Cache):
         query: Tensor,
         key: Tensor,
         value: Tensor,
-        scores: list[Tensor] | None,
+        scores: list[Activation] | None,
         shown: list[Tensor] | None = None,
     ) -> Tensor:
         if shown is not None:
             return self._attend_in_one_rectangle(attention, query, key, value, scores, shown)
-        if scores is not None:
-            scores.append(self._scores(attention, query, key))
         every, bias = len(query) == len(key), self.position_bias
         plain = bias is None and not self.selects and not attention.relative and attention.prefix is None
         if (
@@ -219,8 +225,14 @@ class Packed(Cache):
             and not self._is_windowed(attention)
             and fused.fits(query, attention.head_size)
         ):
-            settings = attention.head_size, attention.scale, attention.dropout_rate, self.causal
-            return fused.attention(query, key, value, self.lengths, *settings)
+            settings = self.lengths, attention.head_size, attention.scale, attention.dropout_rate, self.causal
+            if scores is None or not every:
+                return fused.attention(query, key, value, *settings)
+            mixed, found = fused.attention_and_scores(query, key, value, *settings)
+            scores.append(Unpadded(found, self.order, self._pad_scores))
+            return mixed
+        if scores is not None:
+            scores.append(self._scores(attention, query, key))
         own = None if bias is None else attention.pick_heads(bias)
         received: list[Tensor] | None = None if self.received is None else []
         mixed = self._attend_in_groups(attention, (query, key, value), own, every, received)
@@ -234,7 +246,7 @@ class Packed(Cache):
         query: Tensor,
         key: Tensor,
         value: Tensor,
-        scores: list[Tensor] | None,
+        scores: list[Activation] | None,
         shown: list[Tensor],
     ) -> Tensor:
         """As padded sequences attend, so that the weights of all can be shown in one rectangle."""
@@ -271,6 +283,9 @@ class Packed(Cache):
         scores = queries @ keys.transpose(-1, -2) * attention.scale
         relative = attention.relative_scores(queries, keys, self.shape[1], True, self.types)
         return scores if relative is None else scores + relative
+
+    def _pad_scores(self, found: Tensor) -> Tensor:
+        return pad_scores(found, self.lengths.tolist(), self.order.tolist())
 
     def _is_windowed(self, attention: "Attention") -> bool:
         """Whether a sequence is longer than the window of an attention."""

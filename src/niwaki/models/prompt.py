@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from niwaki.models.module_paths import packed_like, to_dense
 from niwaki.models.record import ATTENTION, FINAL, HIDDEN, SCORES, STATES, Record
+from niwaki.models.recorded import Recorded
 
 if TYPE_CHECKING:
     from niwaki.models.anatomy import Anatomy
@@ -95,7 +96,7 @@ def without_prompt(count: int, logits: Tensor, record: Record, per_token: bool) 
         return logits
     for name, found in record.items():
         if name in (SCORES, ATTENTION):
-            found[:] = [one[..., count:, count:] for one in found]
+            found[:] = [one[..., count:, count:] for one in Recorded(found)]
         elif name in (HIDDEN, FINAL, *STATES):
-            found[:] = [one[:, count:] for one in found]
+            found[:] = [one[:, count:] for one in Recorded(found)]
     return logits[:, count:] if per_token else logits

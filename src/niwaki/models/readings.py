@@ -19,6 +19,7 @@ from niwaki.models.layout import Layout, Packed
 from niwaki.models.pooling import pool
 from niwaki.models.position_bias import set_position_bias
 from niwaki.models.record import HIDDEN, Record
+from niwaki.models.recorded import Recorded
 
 if TYPE_CHECKING:
     from niwaki.models.anatomy import Anatomy
@@ -61,7 +62,7 @@ def encode(anatomy: "Anatomy", inputs: Mapping[str, Tensor], readings: Collectio
 
 def _reading(name: str, rows: Tensor, layout: Layout, record: Record) -> Tensor:
     if name == LAYERS:
-        return torch.cat(list(record[HIDDEN]))
+        return torch.cat(list(Recorded(record[HIDDEN])))
     return rows if name == TOKENS else pool(layout.unpack(rows), layout.mask, name)
 
 

@@ -1,6 +1,6 @@
-"""Activations that a caller of the forward pass can name. Each list of a record receives one tensor a layer, padded to (batch, tokens, …)."""
+"""Activations that a caller of the forward pass can name. Each list of a record receives one activation a layer, (batch, tokens, …)."""
 
-from torch import Tensor
+from niwaki.models.recorded import Activation
 
 HIDDEN, SCORES = "hidden", "scores"
 ATTENTION = "attention"  # weights after softmax, (batch, heads, tokens, tokens); 0 for padding, and without what a prefix receives
@@ -10,4 +10,4 @@ POOLED = "pooled"  # what the head reads of a sequence, one vector (batch, hidde
 DECODER_HIDDEN = "decoder_hidden"  # of a sequence-to-sequence network
 ROUTING = "routing"  # of experts: one tensor (rows, experts) of router logits for each layer that has some
 
-Record = dict[str, list[Tensor]]
+Record = dict[str, list[Activation]]  # tensors with padding, or without

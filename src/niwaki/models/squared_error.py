@@ -7,7 +7,7 @@ from torch.autograd.function import once_differentiable
 from niwaki.models.fused.library import Context
 
 
-def squared_error(a: Tensor, b: Tensor, real: Tensor) -> Tensor:
+def squared_error(a: Tensor, b: Tensor, real: Tensor | None = None) -> Tensor:
     """Sum of (a - b)² in fp32 where `real`, which is broadcast, is 1 and not 0."""
     return _SquaredError.apply(a, b, real)
 
@@ -16,8 +16,10 @@ class _SquaredError(torch.autograd.Function):
     """Saves the masked difference, so that the backward pass is one product."""
 
     @staticmethod
-    def forward(ctx: Context, a: Tensor, b: Tensor, real: Tensor) -> Tensor:
-        difference = (a.float() - b.float()).mul_(real)
+    def forward(ctx: Context, a: Tensor, b: Tensor, real: Tensor | None) -> Tensor:
+        difference = a.float() - b.float()
+        if real is not None:
+            difference.mul_(real)
         ctx.save_for_backward(difference)
         return difference.flatten().dot(difference.flatten())
 

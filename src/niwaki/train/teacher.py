@@ -13,6 +13,7 @@ from niwaki.core.log import progress
 from niwaki.models.activations import LOGITS, shaped
 from niwaki.models.forward import Batch, Outputs, forward
 from niwaki.models.model import Model
+from niwaki.models.recorded import LazyDepths
 from niwaki.train import distributed
 from niwaki.train.collator import Collator
 from niwaki.train.infer import logits_of
@@ -38,12 +39,23 @@ class Teacher:
         sequences = self.collator.features.rows.sequences(batch.rows.numpy())
         tokens = int(self.collator.features.rows.lengths[sequences].max())
         outputs = list(self.outputs_of(sequences.tolist()))
-        found: dict[str, dict[int, Tensor]] = {}
+        depths: dict[str, list[int]] = {}
         for name in self.names:
             if name != LOGITS:
                 what, depth = name.split(".")
-                found.setdefault(what, {})[int(depth)] = self._pad_and_stack(outputs, name, tokens)
+                depths.setdefault(what, []).append(int(depth))
+        found = {what: self._lazy(outputs, what, numbers, tokens) for what, numbers in depths.items()}
         return Outputs(self._pad_and_stack(outputs, LOGITS, tokens), **found)
+
+    def _lazy(self, outputs: list[TeacherOutput], what: str, depths: list[int], tokens: int) -> LazyDepths:
+        """Activations that are padded, or put together without padding, when a method reads them."""
+
+        def unpad(depth: int, order: Tensor) -> Tensor:
+            parts = [outputs[number][f"{what}.{depth}"] for number in order.tolist()]
+            whole = np.concatenate([part.reshape(-1) for part in parts] if what == "scores" else parts)
+            return torch.from_numpy(whole).to(self.collator.device)
+
+        return LazyDepths(depths, lambda depth: self._pad_and_stack(outputs, f"{what}.{depth}", tokens), unpad)
 
     def _pad_and_stack(self, outputs: list[TeacherOutput], name: str, tokens: int) -> Tensor:
         """One activation of all sequences, with tokens padded with 0."""

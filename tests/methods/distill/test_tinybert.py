@@ -1,7 +1,9 @@
 """TinyBERT's losses worked out by hand, and what is rejected."""
 
 import math
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 
@@ -10,7 +12,11 @@ import tiny
 from niwaki.core.errors import InputError
 from niwaki.methods._method import Context
 from niwaki.methods.distill.tinybert import TinyBert
-from niwaki.models.forward import Batch, Outputs
+from niwaki.models.forward import Batch, Outputs, forward
+from niwaki.models.fused.library import library
+from niwaki.models.record import HIDDEN, SCORES
+from niwaki.train.precision import autocast
+from niwaki.train.teacher import Teacher
 
 from .outputs import context_with, soft, teaching_with, two_tokens, uneven
 
@@ -33,6 +39,71 @@ def test_the_loss_is_the_weighted_sum():
         None, batch, student, torch.tensor(6.0), context
     )
     assert weighted.item() == pytest.approx(8)
+
+
+@pytest.mark.parametrize("heads", [1, 2, 4])  # those of 8 numbers have no compiled kernel
+@pytest.mark.parametrize("precision", ["bf16", "fp32"])
+def test_losses_without_padding_agree_with_sums_over_each_text(heads, precision):
+    """Ragged texts, one of a single token. The teacher gives random numbers, the reference is computed in fp32 text by text."""
+    draw = np.random.default_rng(heads)
+    lengths, model = np.array([5, 1, *draw.integers(2, 20, 4)]), tiny.model(layers=2, heads=heads)
+    known = [outputs_of(draw, int(tokens), heads) for tokens in lengths]
+    rows = SimpleNamespace(sequences=lambda numbers: numbers, ids=SimpleNamespace(lengths=lengths))
+    collator = SimpleNamespace(features=SimpleNamespace(rows=rows), device=torch.device("cpu"))
+    context = Context(
+        0,
+        Teacher(collator, tuple(known[0]), False, lambda them: [known[one] for one in them]),
+        model,
+        None,
+        None,
+        soft,
+        None,
+    )
+    mask = (torch.arange(int(lengths.max()))[None] < torch.from_numpy(lengths)[:, None]).long()
+    ids = torch.from_numpy(draw.integers(5, 20, mask.shape)) * mask
+    batch = Batch({"input_ids": ids, "attention_mask": mask}, torch.zeros(6), torch.arange(6))
+    network, (method, found) = model.network.eval(), (TinyBert(prediction=0), [])
+    for kind in (precision, "reference"):
+        network.zero_grad()
+        with autocast(kind if kind == precision else "fp32", torch.device("cpu")):
+            outputs = forward(model.anatomy, batch, frozenset({HIDDEN, SCORES}))
+            own = (
+                text_by_text(outputs, known)
+                if kind == "reference"
+                else method.loss(model, batch, outputs, 0.0, context)
+            )
+        own.backward()
+        compiled = kind == "bf16" and heads < 4 and library() is not None
+        assert outputs.hidden.order is not None and (outputs.scores.order is not None) == compiled
+        found.append(
+            (own.detach(), torch.cat([one.grad.flatten() for one in network.parameters() if one.grad is not None]))
+        )
+    (loss, gradient), (expected, wanted) = found
+    tolerance = 0.02 if precision == "bf16" else 1e-5
+    assert loss.item() == pytest.approx(expected.item(), rel=tolerance)
+    assert (gradient - wanted).norm() < tolerance * wanted.norm()
+
+
+def outputs_of(draw, tokens, heads):
+    """What a teacher of two layers says of one text."""
+    shapes = {f"hidden.{depth}": (tokens, 32) for depth in range(3)}
+    shapes |= {f"scores.{depth}": (heads, tokens, tokens) for depth in range(2)}
+    return {"logits": np.zeros(2, np.float32)} | {
+        name: draw.standard_normal(shape, dtype=np.float32) for name, shape in shapes.items()
+    }
+
+
+def text_by_text(outputs, known):
+    """The mean squared errors over all layers in plain torch."""
+    total = torch.zeros(())
+    for name in [name for name in known[0] if name != "logits"]:
+        what, depth = name.split(".")
+        padded = getattr(outputs, what)[int(depth)]
+        theirs = [torch.from_numpy(text[name]) for text in known]
+        own = [one[tuple(slice(size) for size in text.shape)] for one, text in zip(padded, theirs, strict=True)]
+        errors = torch.cat([(one - other).flatten() for one, other in zip(own, theirs, strict=True)])
+        total = total + errors.square().mean()
+    return total
 
 
 def test_incomparable_teachers_are_rejected():

@@ -39,7 +39,32 @@ def assert_same(own: Callable[[], Tensor], reference: Callable[[], Tensor], inpu
     upstream = torch.randn(expected.shape, generator=torch.Generator().manual_seed(1)).bfloat16()
     gradients = [torch.autograd.grad(one, inputs, upstream.to(one.dtype)) for one in (found, expected)]
     for one, other in [(found, expected), *zip(*gradients, strict=True)]:
-        one, other = one.detach().float(), other.detach().float()
-        assert one.isfinite().all()
-        difference = (one - other).norm() / other.norm().clamp(min=1e-6)
-        assert float(difference) < TOLERANCE
+        assert difference(one, other) < TOLERANCE
+
+
+def difference(found: Tensor, expected: Tensor) -> float:
+    """Relative to the norm of what was expected; NaN where something is not finite."""
+    one, other = found.detach().float(), expected.detach().float()
+    return float((one - other).norm() / other.norm().clamp(min=1e-6))
+
+
+def scores(
+    query: Tensor, key: Tensor, lengths: Sequence[int], head_size: int, scale: float, causal: bool = False
+) -> list[Tensor]:
+    """Of each packed sequence (heads, queries, tokens), in fp32; the queries are those of all tokens, or one of each sequence."""
+    counts, found = list(lengths) if len(query) == len(key) else [1] * len(lengths), list[Tensor]()
+    for q, k in zip(query.split(counts), key.split(list(lengths)), strict=True):
+        q, k = (one.float().unflatten(1, (-1, head_size)).transpose(0, 1) for one in (q, k))
+        own = q @ k.transpose(1, 2) * scale
+        found.append(own.masked_fill(torch.ones(own.shape[1:]).triu(1).bool(), -torch.inf) if causal else own)
+    return found
+
+
+def attended(
+    query: Tensor, key: Tensor, value: Tensor, lengths: Sequence[int], head_size: int, scale: float, causal: bool
+) -> Tensor:
+    """Attention of packed sequences in fp32."""
+    values = (one.unflatten(1, (-1, head_size)).transpose(0, 1) for one in value.float().split(list(lengths)))
+    found = scores(query, key, lengths, head_size, scale, causal)
+    mixed = [torch.softmax(own, dim=-1) @ one for own, one in zip(found, values, strict=True)]
+    return torch.cat([one.transpose(0, 1).flatten(1) for one in mixed])

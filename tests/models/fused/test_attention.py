@@ -1,24 +1,10 @@
 import pytest
 import torch
-from torch import Tensor
 
-from models.fused.comparing import assert_same, compiled, poisoned
-from niwaki.models.fused.attention import attention, fits
+from models.fused.comparing import assert_same, attended, compiled, poisoned, scores
+from niwaki.models.fused.attention import attention, attention_and_scores, fits
 
 pytestmark = compiled
-
-
-def reference(
-    query: Tensor, key: Tensor, value: Tensor, lengths: list[int], head_size: int, first: bool, causal: bool
-) -> Tensor:
-    found, counts = [], [1] * len(lengths) if first else lengths
-    for q, k, v in zip(query.split(counts), key.split(lengths), value.split(lengths), strict=True):
-        q, k, v = (one.float().unflatten(1, (-1, head_size)).transpose(0, 1) for one in (q, k, v))
-        scores = q @ k.transpose(1, 2) * 0.3
-        if causal:
-            scores = scores.masked_fill(torch.ones(scores.shape[1:]).triu(1).bool(), -torch.inf)
-        found.append((torch.softmax(scores, dim=-1) @ v).transpose(0, 1).flatten(1))
-    return torch.cat(found)
 
 
 @pytest.mark.parametrize("lengths", [[1], [1, 2, 16], [5, 9, 17, 33], [100]])
@@ -34,9 +20,31 @@ def test_outputs_and_gradients_agree_with_torch(
     inputs = [query, key, value] if max(lengths) > 1 else [value]
     assert_same(
         lambda: attention(query, key, value, torch.tensor(lengths), head_size, 0.3, 0.0, causal),
-        lambda: reference(query, key, value, lengths, head_size, first, causal),
+        lambda: attended(query, key, value, lengths, head_size, 0.3, causal),
         inputs,
     )
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_scores_before_softmax_are_returned_and_take_gradients(causal: bool) -> None:
+    lengths, head_size = [7, 1, 18], 16
+    query, key, value = (poisoned(26, 48, seed=seed) for seed in range(3))
+    for weight in (0.0, 1.0):  # of the mixed values, so that the gradient of scores alone is compared too
+        assert_same(
+            lambda weight=weight: together(  # type: ignore[misc]
+                weight, *attention_and_scores(query, key, value, torch.tensor(lengths), head_size, 0.3, 0.0, causal)
+            ),
+            lambda weight=weight: together(  # type: ignore[misc]
+                weight,
+                attended(query, key, value, lengths, head_size, 0.3, causal),
+                *scores(query, key, lengths, head_size, 0.3),
+            ),
+            [query, key, value] if weight else [query, key],
+        )
+
+
+def together(weight: float, mixed: torch.Tensor, *found: torch.Tensor) -> torch.Tensor:
+    return torch.cat([weight * mixed.float().flatten(), *(one.flatten() for one in found)])
 
 
 def test_a_token_reads_none_behind_it_and_gives_them_no_gradient() -> None:

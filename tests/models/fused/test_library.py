@@ -17,6 +17,7 @@ def test_the_same_seed_draws_the_same_dropout() -> None:
 
 
 def test_no_library_is_used_on_processors_with_amx(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NIWAKI_TRAINING_KERNELS", raising=False)
     monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: True)
     assert library.library.__wrapped__() is None
 

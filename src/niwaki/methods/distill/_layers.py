@@ -8,8 +8,10 @@ from torch import Tensor, nn
 from niwaki.core.errors import InputError
 from niwaki.core.seeds import derive
 from niwaki.methods._method import Context, ContributesLoss, FollowsTeacher, Method, Requirements, Reshapes
+from niwaki.models.forward import Batch, Depths, Outputs
 from niwaki.models.model import Model
-from niwaki.models.record import HIDDEN
+from niwaki.models.record import HIDDEN, SCORES
+from niwaki.models.recorded import Recorded, Unpads
 from niwaki.models.squared_error import squared_error
 
 
@@ -58,6 +60,32 @@ def projection(student: Model, teacher: Model, seed: int, name: str) -> nn.Modul
 def masked_mse(a: Tensor, b: Tensor, real: Tensor) -> Tensor:
     """Mean squared error over the elements whose token (or pair of tokens) is not padding; `real` is broadcast."""
     return squared_error(a, b, real) / (real.sum() * (a.numel() / real.numel()))
+
+
+class RealTokens:
+    """Compares activations of a student with its teacher's over all tokens but padding. Where both are at hand without padding, none is
+    made."""
+
+    def __init__(self, batch: Batch, outputs: Outputs, teacher: Outputs) -> None:
+        self.real = batch.mask.to(torch.float32)  # (batch, tokens)
+        self.orders = {what: _order(getattr(outputs, what), getattr(teacher, what)) for what in (HIDDEN, SCORES)}
+
+    def of(self, what: str, found: Depths, depth: int) -> Tensor:
+        """An activation of student or teacher as `error` compares it."""
+        order = self.orders[what]
+        return found.unpadded(depth, order) if order is not None and isinstance(found, Unpads) else found[depth]
+
+    def error(self, what: str, own: Tensor, theirs: Tensor) -> Tensor:
+        """The mean squared error."""
+        if self.orders[what] is not None:
+            return squared_error(own, theirs) / own.numel()
+        return masked_mse(own, theirs, self.real[..., None] if what == HIDDEN else pairs(self.real))
+
+
+def _order(own: Depths, theirs: Depths) -> Tensor | None:
+    """That of the student's sequences, if activations of both are at hand in it without padding."""
+    order = own.order if isinstance(own, Recorded) else None
+    return order if order is not None and isinstance(theirs, Unpads) and theirs.fits(order) else None
 
 
 def pairs(real: Tensor) -> Tensor:

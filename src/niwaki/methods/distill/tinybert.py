@@ -6,6 +6,7 @@ Passban et al. 2021 (arXiv 2012.14022): each student layer follows a weighted me
 Cost: one pass of the teacher over the texts, cached on disk for all epochs, seeds and runs.
 """
 
+from collections.abc import Sequence
 from typing import Literal
 
 import torch
@@ -14,9 +15,9 @@ from torch import Tensor, nn
 from niwaki.core.errors import InputError
 from niwaki.core.settings import setting
 from niwaki.methods._method import Context, ContributesLoss, FollowsTeacher, Method, Requirements, Reshapes
-from niwaki.methods.distill._layers import depths, heads_of, layer_map, masked_mse, pairs, projection, weighted_sum
+from niwaki.methods.distill._layers import RealTokens, depths, heads_of, layer_map, projection, weighted_sum
 from niwaki.models.activations import named
-from niwaki.models.forward import Batch, Depths, Outputs
+from niwaki.models.forward import Batch, Outputs
 from niwaki.models.model import Model
 from niwaki.models.record import HIDDEN, SCORES
 
@@ -36,7 +37,7 @@ class TinyBert(Method, Reshapes, ContributesLoss, FollowsTeacher):
     truth: float = setting(0.0, "weight of the loss so far (the labels)", ge=0)
 
     requires = Requirements(teacher="required", training=True, activations=frozenset({HIDDEN, SCORES}))
-    version = 2
+    version = 3
 
     @property
     def trains_answers(self) -> bool | None:
@@ -92,21 +93,20 @@ class TinyBert(Method, Reshapes, ContributesLoss, FollowsTeacher):
     def loss(self, model: Model, batch: Batch, outputs: Outputs, loss: Tensor, context: Context) -> Tensor:
         assert context.teacher is not None
         teacher = context.teacher(batch)
-        real = batch.mask.to(torch.float32)  # (batch, tokens)
-        total = self.truth * loss
+        real, total = RealTokens(batch, outputs, teacher), self.truth * loss
         if self.embedding:
-            total = total + self.embedding * masked_mse(
-                self._project(outputs.hidden[0]), teacher.hidden[0], real[..., None]
-            )
+            own, target = real.of(HIDDEN, outputs.hidden, 0), real.of(HIDDEN, teacher.hidden, 0)
+            total = total + self.embedding * real.error(HIDDEN, self._project(own), target)
         for depth in range(len(outputs.scores)):
+            sources = self._sources(depth, len(outputs.scores), context)
             if self.hidden:
-                target = self._target(teacher.hidden, depth, outputs, context, first=1)
-                total = total + self.hidden * masked_mse(
-                    self._project(outputs.hidden[depth + 1]), target, real[..., None]
-                )
+                own = self._project(real.of(HIDDEN, outputs.hidden, depth + 1))
+                states = [real.of(HIDDEN, teacher.hidden, number + 1) for number in sources]
+                total = total + self.hidden * real.error(HIDDEN, own, self._target(depth, states))
             if self.attention:
-                target = self._target(teacher.scores, depth, outputs, context, first=0)
-                total = total + self.attention * masked_mse(outputs.scores[depth], target, pairs(real))
+                own = real.of(SCORES, outputs.scores, depth)
+                states = [real.of(SCORES, teacher.scores, number) for number in sources]
+                total = total + self.attention * real.error(SCORES, own, self._target(depth, states))
         if self.prediction:
             total = total + self.prediction * context.soft_loss(outputs.logits, teacher.logits, batch, self.temperature)
         return total
@@ -119,14 +119,17 @@ class TinyBert(Method, Reshapes, ContributesLoss, FollowsTeacher):
         matrix = self._helper("projection")
         return state if matrix is None else matrix(state)
 
-    def _target(self, states: Depths, depth: int, outputs: Outputs, context: Context, first: int) -> Tensor:
-        """The teacher state that a student layer follows; `first` is the index of the first layer's state."""
+    def _sources(self, depth: int, own: int, context: Context) -> Sequence[int]:
+        """The teacher layers that a student layer follows."""
         assert context.teacher_model is not None
         theirs = len(context.teacher_model.anatomy.order)
+        learned = self._helper("mix") is not None
+        return range(theirs) if learned else [layer_map(own, theirs, self.mapping)[depth]]
+
+    def _target(self, depth: int, states: Sequence[Tensor]) -> Tensor:
+        """What a student layer follows, of the states of these teacher layers."""
         mix = self._helper("mix")
-        if mix is not None:
-            return weighted_sum(mix(depth), [states[number + first] for number in range(theirs)])
-        return states[layer_map(len(outputs.scores), theirs, self.mapping)[depth] + first]
+        return states[0] if mix is None else weighted_sum(mix(depth), states)
 
 
 class LayerMixture(nn.Module):

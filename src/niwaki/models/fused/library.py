@@ -1,6 +1,7 @@
 """The compiled training kernels, and the structures that they read (c/*.h)."""
 
 import ctypes
+import os
 import threading
 from ctypes import Structure, c_float, c_int32, c_int64, c_uint32, c_void_p
 from functools import cache
@@ -87,6 +88,7 @@ class Attention(Structure):
         ("scratch", c_void_p),
         ("scratch_floats", c_int64),
         ("causal", c_int64),
+        *((name, c_void_p) for name in ("score_places", "scores", "scores_gradient")),
     ]
 
 
@@ -114,10 +116,12 @@ STRUCTURES = (Weights, Activations, Product, WeightGradient, Norm, Attention, Pr
 
 @cache
 def library() -> ctypes.CDLL | None:
-    """The library, or None where it was not compiled or where torch's own products are faster: on processors with AMX."""
-    if torch.cpu._is_amx_tile_supported():
+    """The library, or None where it was not compiled or where torch's own products are faster: on processors with AMX.
+    NIWAKI_TRAINING_KERNELS names another file, for tests."""
+    given = os.environ.get("NIWAKI_TRAINING_KERNELS")
+    if torch.cpu._is_amx_tile_supported() and not given:
         return None
-    for path in sorted(Path(__file__).parent.glob("_training*.so")):
+    for path in [Path(given)] if given else sorted(Path(__file__).parent.glob("_training*.so")):
         try:
             found = ctypes.CDLL(str(path))
             usable = bool(found.niwaki_training())

@@ -18,11 +18,12 @@ class CallableNetwork:
     ) -> ModelOutput:
         from niwaki.models.anatomy import anatomy_of
         from niwaki.models.forward import run
-        from niwaki.models.record import HIDDEN
+        from niwaki.models.record import HIDDEN, Record
+        from niwaki.models.recorded import Recorded
 
         mask = torch.ones_like(input_ids) if attention_mask is None else attention_mask
         inputs = {"input_ids": input_ids, "attention_mask": mask, **others}
-        record: dict[str, list[Tensor]] = {HIDDEN: []} if output_hidden_states else {}
+        record: Record = {HIDDEN: []} if output_hidden_states else {}
         logits = run(anatomy_of(self), inputs, record)
-        hidden = tuple(record[HIDDEN]) if output_hidden_states else None
+        hidden = tuple(Recorded(record[HIDDEN])) if output_hidden_states else None
         return ModelOutput(logits=logits, hidden_states=hidden)

@@ -3,7 +3,7 @@
 /* c (rows, columns) = a (rows, depth) times b (depth, columns); columns are a multiple of LANES, and rows of b lie `columns` apart.
    Element (r, k) of a is at a[r * row_step + k * depth_step]. */
 #define STRIP(R, V)                                                                                                                       \
-    INLINE void strip_##R##_##V(const float *a, long row_step, long depth_step, const float *b, long columns, long depth, float *c) {     \
+    static void strip_##R##_##V(const float *a, long row_step, long depth_step, const float *b, long columns, long depth, float *c) {     \
         vec sum[R][V];                                                                                                                    \
         UNROLL for (int r = 0; r < R; r++) UNROLL for (int j = 0; j < V; j++) sum[r][j] = _mm512_setzero_ps();                            \
         for (long k = 0; k < depth; k++) {                                                                                                \
@@ -17,22 +17,28 @@
         UNROLL for (int r = 0; r < R; r++) UNROLL for (int j = 0; j < V; j++) _mm512_storeu_ps(c + r * columns + LANES * j, sum[r][j]);   \
     }
 STRIP(1, 1)
-STRIP(1, 2)
+STRIP(2, 1)
+STRIP(3, 1)
+STRIP(4, 1)
+STRIP(5, 1)
 STRIP(6, 1)
+STRIP(1, 2)
+STRIP(2, 2)
+STRIP(3, 2)
+STRIP(4, 2)
+STRIP(5, 2)
 STRIP(6, 2)
+#define MOST_ROWS 6
+typedef void (*Strip)(const float *, long, long, const float *, long, long, float *);
+static const Strip strips[2][MOST_ROWS] = {{strip_1_1, strip_2_1, strip_3_1, strip_4_1, strip_5_1, strip_6_1},
+                                           {strip_1_2, strip_2_2, strip_3_2, strip_4_2, strip_5_2, strip_6_2}};
 
 static void multiply(const float *a, long row_step, long depth_step, const float *b, long rows, long columns, long depth, float *c) {
     for (long n = 0; n < columns;) {
         const int two = columns - n >= 2 * LANES;
-        for (long m = 0; m < rows;) {
-            const int six = rows - m >= 6;
-            const float *from = a + m * row_step;
-            float *to = c + m * columns + n;
-            if (six && two) strip_6_2(from, row_step, depth_step, b + n, columns, depth, to);
-            else if (six) strip_6_1(from, row_step, depth_step, b + n, columns, depth, to);
-            else if (two) strip_1_2(from, row_step, depth_step, b + n, columns, depth, to);
-            else strip_1_1(from, row_step, depth_step, b + n, columns, depth, to);
-            m += six ? 6 : 1;
+        for (long m = 0; m < rows; m += MOST_ROWS) {
+            const long count = rows - m < MOST_ROWS ? rows - m : MOST_ROWS;
+            strips[two][count - 1](a + m * row_step, row_step, depth_step, b + n, columns, depth, c + m * columns + n);
         }
         n += two ? 2 * LANES : LANES;
     }
@@ -53,6 +59,9 @@ typedef struct {
     float *scratch; /* of each thread */
     long scratch_floats;
     long causal; /* whether a token reads none behind it */
+    const int64_t *score_places; /* of each sequence's scores before softmax, (heads, queries, tokens); and they or their gradients, where wanted */
+    float *scores;
+    const float *scores_gradient;
 } Attention;
 
 /* Memory of a thread for one head. */
@@ -84,13 +93,17 @@ static void narrow(const float *from, long rows, long width, float by, bf16 *to,
         for (long k = 0; k < width; k += LANES) store(to + m * stride + k, 0xffff, _mm512_mul_ps(_mm512_loadu_ps(from + m * width + k), all(by)));
 }
 
-/* (rows, width) to (width, rows rounded up), with zeros beyond. */
+/* (rows, width) to (width, rows rounded up), with zeros beyond. The width is a multiple of LANES. */
 static void turn(const float *from, long rows, long width, float *to) {
     const long whole = (rows + LANES - 1) / LANES * LANES;
-    for (long k = 0; k < width; k++) {
-        for (long m = 0; m < rows; m++) to[k * whole + m] = from[m * width + k];
-        for (long m = rows; m < whole; m++) to[k * whole + m] = 0.0f;
-    }
+    for (long m = 0; m < whole; m += LANES)
+        for (long k = 0; k < width; k += LANES) {
+            __m512i block[LANES];
+            UNROLL for (int i = 0; i < LANES; i++)
+                block[i] = (__m512i)_mm512_maskz_loadu_ps(m + i < rows ? 0xffff : 0, from + (m + i) * width + k);
+            transpose16(block);
+            UNROLL for (int i = 0; i < LANES; i++) _mm512_storeu_si512(to + (k + i) * whole + m, block[i]);
+        }
 }
 
 /* Scores of one query to weights, in place and, before dropout, as bf16. Those behind the first `tokens` are 0. */
@@ -126,7 +139,11 @@ static void attend_head(const Attention *g, long s, long h, int thread) {
     widen(g->value + g->start[s] * g->value_stride + h * d, g->value_stride, tokens, d, 1.0f, r.value);
     turn(r.key, tokens, d, r.turned);
     multiply(r.query, d, 1, r.turned, queries, whole, d, r.weights);
-    for (long m = 0; m < queries; m++) softmax_row(g, r.weights + m * whole, g->causal ? m + 1 : tokens, whole, g->places[s] + (h * queries + m) * whole);
+    for (long m = 0; m < queries; m++) {
+        float *row = r.weights + m * whole;
+        if (g->scores) memcpy(g->scores + g->score_places[s] + (h * queries + m) * tokens, row, (size_t)tokens * sizeof *row);
+        softmax_row(g, row, g->causal ? m + 1 : tokens, whole, g->places[s] + (h * queries + m) * whole);
+    }
     multiply(r.weights, whole, 1, r.value, queries, d, tokens, r.result);
     narrow(r.result, queries, d, 1.0f, g->out + g->query_start[s] * g->heads * d + h * d, g->heads * d);
 }
@@ -156,7 +173,13 @@ static void attend_head_backward(const Attention *g, long s, long h, int thread)
     widen(g->value + g->start[s] * g->value_stride + h * d, g->value_stride, tokens, d, 1.0f, r.value);
     turn(r.value, tokens, d, r.turned);
     multiply(r.query, d, 1, r.turned, queries, whole, d, r.other);
-    for (long m = 0; m < queries; m++) softmax_row_backward(g, r.other + m * whole, r.weights + m * whole, whole, g->places[s] + (h * queries + m) * whole);
+    for (long m = 0; m < queries; m++) {
+        float *row = r.other + m * whole;
+        softmax_row_backward(g, row, r.weights + m * whole, whole, g->places[s] + (h * queries + m) * whole);
+        if (!g->scores_gradient) continue;
+        const float *more = g->scores_gradient + g->score_places[s] + (h * queries + m) * tokens;
+        for (long k = 0; k < tokens; k++) row[k] += more[k];
+    }
     multiply(r.weights, 1, whole, r.query, tokens, d, queries, r.result);
     narrow(r.result, tokens, d, 1.0f, g->value_gradient + g->start[s] * g->value_gradient_stride + h * d, g->value_gradient_stride);
     widen(g->query + g->query_start[s] * g->query_stride + h * d, g->query_stride, queries, d, 1.0f, r.query);

@@ -2,8 +2,9 @@
 
    Python fills the structures (library.py mirrors them) and hands over memory of torch tensors. Activations and their gradients are
    bf16; weights, their gradients and statistics are fp32. All functions give the same bits for the same number of threads. */
-#if defined(__x86_64__) && defined(__linux__) && __has_include(<avx512bf16intrin.h>)
-#if defined(__clang__)
+#if defined(NIWAKI_EMULATED) || (defined(__x86_64__) && defined(__linux__) && __has_include(<avx512bf16intrin.h>))
+#if defined(NIWAKI_EMULATED) /* instructions in plain C, for sanitizers (tests/models/fused/emulated) */
+#elif defined(__clang__)
 #include <immintrin.h>
 #pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16,avx2,fma"))), apply_to = function)
 #else
@@ -40,7 +41,7 @@ void niwaki_sizes(int64_t sizes[8]) {
     for (int i = 0; i < 8; i++) sizes[i] = (int64_t)all_sizes[i];
 }
 void niwaki_attention(Attention *g, int threads) { run_team(attention_work, g, threads); }
-#if defined(__clang__)
+#if defined(__clang__) && !defined(NIWAKI_EMULATED)
 #pragma clang attribute pop
 #endif
 #define COMPILED 1
@@ -50,7 +51,9 @@ void niwaki_attention(Attention *g, int threads) { run_team(attention_work, g, t
 
 /* Whether this library has kernels for this processor. */
 int niwaki_training(void) {
-#if COMPILED
+#if defined(NIWAKI_EMULATED)
+    return 1;
+#elif COMPILED
     __builtin_cpu_init();
     return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 #else

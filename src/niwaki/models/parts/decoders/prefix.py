@@ -13,6 +13,7 @@ from niwaki.models.layer import Layer
 from niwaki.models.layout import Padded
 from niwaki.models.parts.decoders.own_table import OwnTable
 from niwaki.models.record import DECODER_HIDDEN, HIDDEN, SCORES, Record
+from niwaki.models.recorded import Recorded
 
 
 class Prefix(OwnTable):
@@ -44,9 +45,11 @@ class Prefix(OwnTable):
         rows, _ = run_layers(self._run, both, layout, True, inner)
         for name, found in record.items():
             if name == DECODER_HIDDEN:
-                found += [one[:, tokens:] for one in inner[HIDDEN]]
+                found += [one[:, tokens:] for one in Recorded(inner[HIDDEN])]
             else:
-                found += [one[..., :tokens, :tokens] if name == SCORES else one[:, :tokens] for one in inner[name]]
+                found += [
+                    one[..., :tokens, :tokens] if name == SCORES else one[:, :tokens] for one in Recorded(inner[name])
+                ]
         return self.logits(rows[:, tokens:] if predicted is None else rows[:, tokens:][predicted])
 
     def encode(self, inputs: Mapping[str, Tensor]) -> list[KeyValue]:
