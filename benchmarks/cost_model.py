@@ -1,12 +1,13 @@
 """A model, not a measurement: what distilling BERT-base into half its layers on a billion sentences would take on 1 to 64 machines.
 
-    time of the teacher   sentences × tokens / (teacher's tokens per second × machines)      each machine reads its part once, into the cache
-    time of the student   steps × (batch × tokens / (student's tokens per second × machines) + exchange)
-    exchange              2 × 4 bytes × parameters × (machines - 1) / machines / bytes per second of the network; 0 on one machine
+    teacher    sentences × tokens / (teacher's tokens per second and core × cores)      each machine computes its part once
+    student    sentences × tokens / (student's tokens per second and core × cores)
+    exchange   steps × bytes × (1 / bytes per second of the network + 1 / bytes per second of a core), 0 on one machine, with
+               bytes = 2 × 4 × parameters × (machines - 1) / machines
 
-Measured constants come from `distributed.py --constants` on one machine; the machines are copies of it. The batch grows with the machines, one
-part of the measured size for each. Assumed: the speed of the network, machines that are equally fast, no overlap of computing and exchange, and
-rates that stay what they are in a few seconds. Left out: validation, checkpoints, failures, reading the texts.
+Measured constants come from `distributed.py --constants`. There is one process for each machine, and the batch grows with the machines, one
+micro-shard of the measured size for each core. Assumed: the network, machines that are equally fast, cores that do not slow each other down, no
+overlap of computing and exchange, and rates that stay what they are in a few seconds. Left out: validation, checkpoints, failures, reading the texts.
 """
 
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from typing import Any
 
 SENTENCES = 1_000_000_000
 MACHINES = (1, 2, 4, 8, 16, 32, 64)
+CORES = 64  # of each machine, assumed
 NETWORKS = {"1 Gbit/s": 1e9 / 8, "10 Gbit/s": 1e10 / 8, "100 Gbit/s": 1e11 / 8}  # assumed bytes per second
 DAY, BYTES = 86_400.0, 4
 
@@ -42,15 +44,17 @@ class Estimate:
         return self.machines * self.watts * self.seconds / 3.6e6
 
 
-def estimate(constants: dict[str, Any], machines: int, bytes_per_second: float, watts: float) -> Estimate:
+def estimate(
+    constants: dict[str, Any], machines: int, bytes_per_second: float, watts: float, cores: int = CORES
+) -> Estimate:
     tokens = SENTENCES * constants["tokens_per_sentence"]
-    steps = SENTENCES / (constants["batch_sentences"] * machines)
+    steps = SENTENCES / (constants["batch_sentences"] * cores * machines)
     sent = 2 * BYTES * constants["student_parameters"] * (machines - 1) / machines
     return Estimate(
         machines,
-        tokens / (constants["teacher_tokens_per_second"] * machines),
-        tokens / (constants["student_tokens_per_second"] * machines),
-        steps * sent / bytes_per_second,
+        tokens / (constants["teacher_tokens_per_second"] * cores * machines),
+        tokens / (constants["student_tokens_per_second"] * cores * machines),
+        steps * sent * (1 / bytes_per_second + 1 / constants["exchange_bytes_per_cpu_second"]),
         watts,
     )
 

@@ -11,6 +11,7 @@ CONSTANTS = {
     "teacher_tokens_per_second": 4000.0,
     "student_tokens_per_second": 2000.0,
     "student_parameters": 1_000_000,
+    "exchange_bytes_per_cpu_second": 5e8,
 }
 
 
@@ -21,14 +22,14 @@ def estimate(monkeypatch):
 
 
 def test_one_machine_exchanges_nothing(estimate):
-    found = estimate(CONSTANTS, 1, 1e9, watts=100.0)
+    found = estimate(CONSTANTS, 1, 1e9, watts=100.0, cores=1)
     assert (found.teacher_seconds, found.student_seconds, found.exchange_seconds) == (5e6, 1e7, 0.0)
     assert found.efficiency == 1 and found.kwh == pytest.approx(1.5e7 * 100 / 3.6e6)
 
 
 def test_four_machines_share_the_tokens_and_exchange_gradients_in_every_step(estimate):
-    found = estimate(CONSTANTS, 4, 1e9, watts=100.0)
-    # 1e9 / 400 steps, each 2 × 4 × 1e6 × 3/4 bytes
-    assert (found.teacher_seconds, found.student_seconds) == (1.25e6, 2.5e6)
-    assert found.exchange_seconds == pytest.approx(2.5e6 * 6e6 / 1e9)
-    assert found.efficiency == pytest.approx(3.75e6 / 3.765e6)
+    found = estimate(CONSTANTS, 4, 1e9, watts=100.0, cores=2)
+    # 1e9 / 800 steps, each 2 × 4 × 1e6 × 3/4 bytes, which take 6 ms in the network and 12 ms of a core
+    assert (found.teacher_seconds, found.student_seconds) == (0.625e6, 1.25e6)
+    assert found.exchange_seconds == pytest.approx(1.25e6 * (0.006 + 0.012))
+    assert found.efficiency == pytest.approx(1.875e6 / 1.8975e6)

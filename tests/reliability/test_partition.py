@@ -90,7 +90,7 @@ def end(processes: list[subprocess.Popen], seconds: float) -> list[int]:
 
 @pytest.mark.slow
 def test_a_cut_cable_ends_both_and_the_run_resumes_to_the_same_bits(tmp_path, bert_folder, rows_csv, machines):
-    recipe = small.write_recipe(tmp_path, bert_folder, rows_csv, epochs=40, save=0.2)
+    recipe = small.write_recipe(tmp_path, bert_folder, rows_csv, epochs=12, save=0.2)
     recipe.write_text(recipe.read_text().replace("save_seconds", "micro_shards = 2, save_seconds"))
     whole, cut = tmp_path / "whole" / "run", tmp_path / "cut" / "run"
     for out in (whole, cut):

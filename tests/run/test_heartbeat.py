@@ -109,3 +109,13 @@ def test_a_store_that_is_gone_ends_the_process(beats, capsys, monkeypatch):
     with pytest.raises(Ended):
         second._run()
     assert "the first process, or the launcher, is out of reach" in capsys.readouterr().err
+
+
+def test_a_store_that_does_not_answer_ends_the_process(beats, capsys, monkeypatch):
+    second = beats(Store(), 1, 2)
+    monkeypatch.setattr(second._closed, "wait", lambda seconds: second.clock.__setitem__(0, second.clock[0] + seconds))
+    began = second.clock[0]
+    with pytest.raises(Ended):
+        second._guard()
+    assert second.ends == [1] and 20.0 < second.clock[0] - began <= 21.0
+    assert "is out of reach; what was saved is kept" in capsys.readouterr().err

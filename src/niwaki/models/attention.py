@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from niwaki.models.prefix import Prefix
+from niwaki.models.recorded import Activation
 
 MASKED_SCORE = -1e4  # lower than any score
 
@@ -21,7 +22,7 @@ def attend(
     prefix: Prefix | None = None,
     received: list[Tensor] | None = None,
     real: Tensor | None = None,
-    shown: list[Tensor] | None = None,
+    shown: list[Activation] | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Attention of queries (batch, heads, rows, head size) over keys and values (batch, heads, tokens, head size).
 

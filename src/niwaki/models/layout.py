@@ -12,7 +12,7 @@ from torch import Tensor
 
 from niwaki.models.attention import MASKED_SCORE, attend, causal_bias, padding_bias, split_heads, window_bias
 from niwaki.models.fused import attention as fused
-from niwaki.models.recorded import Activation, Unpadded, pad_scores
+from niwaki.models.recorded import Activation, Recorded, Unpadded, pad_scores
 from niwaki.models.row_places import Gather, Scatter
 from niwaki.models.sequence_groups import SequenceGroup, rows_of_queries, similar_lengths
 
@@ -96,7 +96,7 @@ class Padded(Cache):
         key: Tensor,
         value: Tensor,
         scores: list[Activation] | None,
-        shown: list[Tensor] | None = None,
+        shown: list[Activation] | None = None,
     ) -> Tensor:
         """Each query row over all tokens of its sequence. Scores are appended to `scores` where it is a list, and weights after softmax
         to `shown`."""
@@ -213,7 +213,7 @@ class Packed(Cache):
         key: Tensor,
         value: Tensor,
         scores: list[Activation] | None,
-        shown: list[Tensor] | None = None,
+        shown: list[Activation] | None = None,
     ) -> Tensor:
         if shown is not None:
             return self._attend_in_one_rectangle(attention, query, key, value, scores, shown)
@@ -247,7 +247,7 @@ class Packed(Cache):
         key: Tensor,
         value: Tensor,
         scores: list[Activation] | None,
-        shown: list[Tensor],
+        shown: list[Activation],
     ) -> Tensor:
         """As padded sequences attend, so that the weights of all can be shown in one rectangle."""
         query, key, value = self.unpack(query), self.unpack(key), self.unpack(value)
@@ -256,9 +256,9 @@ class Packed(Cache):
         padded = Padded(self.mask, query, bias, self.causal)
         padded.bias_at, padded.whole_bias, padded.types = self.bias_at, self.whole_bias, self.types
         padded.received = self.received
-        found: list[Tensor] = []
+        found: list[Activation] = []
         mixed = padded.attend(attention, query, key, value, scores, found)
-        shown.append(found[0] * real)
+        shown.append(Recorded(found)[0] * real)
         return self.pack(mixed)
 
     def _attend_in_groups(

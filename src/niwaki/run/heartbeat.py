@@ -17,6 +17,7 @@ BEAT_SECONDS = 0.5
 SILENT_SECONDS = 2.0  # without a beat: the one to name when a connection breaks
 LOST_SECONDS = 20.0  # without a beat: the run ends
 GRACE_SECONDS = 6.0  # for a checkpoint, when another process has failed
+OUT_OF_REACH = "the first process, or the launcher, is out of reach"
 FAILURE = "failure"  # key of the exit code of the process that fails first
 
 
@@ -26,8 +27,10 @@ class Heartbeat:
         self.store.set_timeout(timedelta(seconds=LOST_SECONDS))
         self._closed = threading.Event()
         self._seen: dict[int, tuple[bytes, float]] = {}  # last beat, and when it was new
+        self._beat_at = time.monotonic()
         self._thread = threading.Thread(target=self._run, daemon=True, name="niwaki-heartbeat")
         self._thread.start()
+        threading.Thread(target=self._guard, daemon=True, name="niwaki-heartbeat-guard").start()
 
     def close(self) -> None:
         self._closed.set()
@@ -39,23 +42,33 @@ class Heartbeat:
         return [process for process, (_, at) in self._seen.items() if now - at > SILENT_SECONDS]
 
     def _run(self) -> None:
-        beats, before = 0, time.monotonic()
+        beats = 0
         while not self._closed.wait(BEAT_SECONDS):
-            if (
-                time.monotonic() - before > 4 * BEAT_SECONDS
-            ):  # this process was stopped, so it knows nothing of the others
+            if time.monotonic() - self._beat_at > 4 * BEAT_SECONDS:  # stopped, so it knows nothing of the others
                 self._seen.clear()
-            before, beats = time.monotonic(), beats + 1
+            self._beat_at, beats = time.monotonic(), beats + 1
             try:
                 self.store.set(f"beat/{self.own}", str(beats))
                 self._look()
                 failed = self.store.check([FAILURE])
             except RuntimeError:
-                self._end("the first process, or the launcher, is out of reach", 1)
+                self._end(OUT_OF_REACH, 1)
                 return
             if failed:
                 self._end("", failure_code(self.store))
                 return
+
+    def _guard(self) -> None:
+        """Notices that the store does not answer: its calls have no time limit where the network is cut."""
+        before = time.monotonic()
+        while not self._closed.wait(BEAT_SECONDS):
+            now = time.monotonic()
+            if now - before > 4 * BEAT_SECONDS:  # this process was stopped
+                self._beat_at = now
+            before = now
+            if now - self._beat_at > LOST_SECONDS:
+                _report(OUT_OF_REACH)
+                os._exit(1)
 
     def _look(self) -> None:
         now = time.monotonic()
@@ -74,9 +87,13 @@ class Heartbeat:
         if self._closed.wait(0.0 if reason else GRACE_SECONDS):
             return
         if reason and announce_failure(self.store, code):
-            sys.stderr.write(f"niwaki: {reason}; what was saved is kept, the same command goes on from there\n")
-            sys.stderr.flush()
+            _report(reason)
         os._exit(code)
+
+
+def _report(reason: str) -> None:
+    sys.stderr.write(f"niwaki: {reason}; what was saved is kept, the same command goes on from there\n")
+    sys.stderr.flush()
 
 
 def announce_failure(store: Store, code: int) -> bool:

@@ -16,6 +16,7 @@ from niwaki.models.model import Model
 from niwaki.models.pairs import reads_token_types, split_pairs
 from niwaki.models.position_bias import set_position_bias
 from niwaki.models.record import ATTENTION, HIDDEN, Record
+from niwaki.models.recorded import Recorded
 
 PREFERRED = ("mask_token_id", "unk_token_id", "pad_token_id")  # what stands for a missing token
 NO_LAYERS = "the network has no layers of attention"
@@ -79,9 +80,10 @@ class OneInput:
             encode_packed(self.anatomy, self.inputs, record, lambda rows: rows)
         else:
             run(self.anatomy, self.inputs, record)
-        if any(weights.shape[-1] < max(self._counts) for weights in record[ATTENTION]):
+        found = Recorded(record[ATTENTION])
+        if any(weights.shape[-1] < max(self._counts) for weights in found):
             return []  # layers that attend to groups of tokens
-        return [self._joined(weights) for weights in record[ATTENTION]]
+        return [self._joined(weights) for weights in found]
 
     def _joined(self, weights: Tensor) -> Tensor:
         """(texts, heads, tokens, tokens) to (heads, tokens of all, tokens of all)."""
@@ -124,7 +126,7 @@ class OneInput:
         record: Record = {HIDDEN: [hidden]}
         run_layers([anatomy.layers[number] for number in anatomy.order], layout.pack(hidden), layout, True, record)
         norm = final_norm(anatomy.family)
-        states = [layout.pack(one) for one in record[HIDDEN]]
+        states = [layout.pack(one) for one in Recorded(record[HIDDEN])]
         states = [normed(rows, anatomy.network.get_submodule(norm)) if norm else rows for rows in states]
         return [head_logits(anatomy, rows, layout, True, {})[0] for rows in states]
 
