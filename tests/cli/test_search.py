@@ -2,7 +2,6 @@
 
 import json
 import random
-import time
 
 import pytest
 
@@ -76,14 +75,12 @@ def test_twenty_kills_lead_to_the_same_front(tmp_path):
     rows = tiny.write_csv(tmp_path / "rows.csv", 120)
     words = ["search", str(model), "--data", str(rows), "--keep", "0.3", "--trials", "8", "--max-mb", "0.2", "--json"]
     whole, killed, draw, kills = tmp_path / "whole" / "out", tmp_path / "killed" / "out", random.Random(0), 0
-    began = time.monotonic()
     process = small.begin([*words, "--out", str(whole)], tmp_path / "log")
     process.join()
-    seconds = time.monotonic() - began
     assert process.exitcode in (0, 4), (tmp_path / "log").read_text()
     while kills < 20:
         process = small.begin([*words, "--out", str(killed)], tmp_path / "log")
-        process.join(draw.uniform(0.02, 0.12) * seconds)
+        process.join(draw.uniform(0.3, 2.0))
         if not process.is_alive():
             break
         process.kill()
