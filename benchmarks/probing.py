@@ -5,9 +5,6 @@ speech and dependency trees), `semcor` (senses) and `wnut17` (names). Appends a 
 not repeated. The seed also draws sentences and control labels.
 """
 
-import subprocess
-
-subprocess.run(["bash", "/root/scratch/look/all.sh"])
 from pathlib import Path
 
 import probing_models

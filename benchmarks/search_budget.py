@@ -65,7 +65,7 @@ def with_joules(trials: list[Json], folder: Path) -> Iterator[Json]:
         if line["what"] == "evaluate":
             parts.setdefault(line["stage"], []).append(pending)
             pending = 0.0
-    kept = ("number", "point", "status", "reason", "rungs", "losses", "seconds")
+    kept = ("number", "point", "status", "reason", "part_scores", "losses", "seconds")
     for trial in trials:
         variants = [
             {
@@ -81,7 +81,7 @@ def with_joules(trials: list[Json], folder: Path) -> Iterator[Json]:
 class Entry(NamedTuple):
     """What the grid found at a point. `kept` and `bytes` are those of its best model within the size limit."""
 
-    rungs: list[float]
+    part_scores: list[float]
     kept: float
     bytes: float
     joules: list[float]
@@ -105,7 +105,7 @@ class Grid:
             models = [one for one in trial["variants"] if one["bytes"] <= limit]
             best = max(models, key=lambda one: one["score"], default=None)
             self.table[key_of(trial["point"])] = Entry(
-                trial.get("rungs", []),
+                trial.get("part_scores", []),
                 best["score"] / whole if best else 0.0,
                 best["bytes"] if best else 2 * limit,
                 trial["joules"],
@@ -150,12 +150,17 @@ def run(grid: Grid, method: str, entry: Entry, trials: list[Json]) -> tuple[floa
     if method != "niwaki":
         return sum(entry.joules), {"loss": final, "done": True}
     reached: list[float] = []
-    for part in range(len(entry.rungs) - 1):
-        reached.append(grid.loss(entry.rungs[part] + expected_gain(trials, part), entry.bytes))
+    for part in range(len(entry.part_scores) - 1):
+        reached.append(grid.loss(entry.part_scores[part] + expected_gain(trials, part), entry.bytes))
         if not promoted(reached[-1], losses_at(trials, part)):
-            record = {"loss": reached[-1], "done": False, "rungs": entry.rungs[: part + 1], "rung_losses": reached}
+            record = {
+                "loss": reached[-1],
+                "done": False,
+                "part_scores": entry.part_scores[: part + 1],
+                "part_losses": reached,
+            }
             return sum(entry.joules[: part + 1]), record
-    return sum(entry.joules), {"loss": final, "done": True, "rungs": entry.rungs, "rung_losses": reached}
+    return sum(entry.joules), {"loss": final, "done": True, "part_scores": entry.part_scores, "part_losses": reached}
 
 
 def replays(name: str) -> None:

@@ -10,7 +10,7 @@ from niwaki.api.searching import is_recipe
 from niwaki.core.errors import InputError
 
 
-def test_recipes_and_models_are_told_apart(tmp_path):
+def test_recipes_and_models_are_distinguished(tmp_path):
     assert is_recipe("rotten_tomatoes") and is_recipe("my.toml") and is_recipe(Path("my.toml"))
     assert not is_recipe("my-model") and not is_recipe(None) and not is_recipe(str(tmp_path))
 

@@ -54,7 +54,7 @@ def test_invalid_calls_are_rejected_in_one_line(niwaki, tmp_path, arguments, cod
     assert not list(tmp_path.iterdir())
 
 
-FRONT = ("status", "point", "rungs", "losses")
+FRONT = ("status", "point", "part_scores", "losses")
 
 
 def trials_of(folder):

@@ -116,7 +116,7 @@ def test_the_fused_attention_kernel_is_for_graphics_cards(monkeypatch, gpu, kind
     assert attention() == kind
 
 
-def test_the_shape_of_a_config_is_made_once_and_takes_no_memory():
+def test_the_shape_of_a_config_is_cached_and_takes_no_memory():
     config, wider = (tiny.model("bert", width=width).config() for width in (32, 64))
     shape = shape_of(config)
     assert shape is shape_of(dict(config)) and shape is not shape_of(wider)

@@ -9,7 +9,7 @@ import pytest
 import niwaki
 from niwaki import api
 from niwaki.core.errors import InputError, UsageError
-from niwaki.run import runner
+from niwaki.run import room
 from niwaki.run.plan import make_plan
 from niwaki.run.recipe import parse
 from niwaki.run.result import Run
@@ -124,9 +124,9 @@ def test_copies_exist_for_every_seed(plain):
 
 def test_copies_need_little_disk(plain, tmp_path, monkeypatch, bert_folder):
     needed = []
-    monkeypatch.setattr(runner, "require_disk", lambda plan, folder, missing, need_bytes: needed.append(need_bytes))
+    monkeypatch.setattr(room, "require_disk", lambda plan, folder, missing, need_bytes: needed.append(need_bytes))
     for kinds in ([], ["int8", "4bit"]):
-        runner.require_room(make_plan(parse({**plain, "stages": [TEACHER], "quantize": kinds}), "a"), tmp_path)
+        room.require_room(make_plan(parse({**plain, "stages": [TEACHER], "quantize": kinds}), "a"), tmp_path)
     weights = (bert_folder / "model.safetensors").stat().st_size
     assert needed[1] - needed[0] == pytest.approx(weights * 2 / 3, abs=2)
 

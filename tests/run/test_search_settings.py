@@ -7,10 +7,10 @@ from niwaki.core.settings import check
 from niwaki.run.search_settings import SearchSettings
 
 
-def test_the_score_is_kept_unless_it_is_the_objective():
-    assert SearchSettings().least_kept == 0.97
-    assert SearchSettings(objective="score").least_kept == 0.0
-    assert SearchSettings(objective="score", keep=0.9).least_kept == 0.9
+def test_the_score_is_limited_unless_it_is_the_objective():
+    assert SearchSettings().min_score_share == 0.97
+    assert SearchSettings(objective="score").min_score_share == 0.0
+    assert SearchSettings(objective="score", keep=0.9).min_score_share == 0.9
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ def content() -> Json:
     own = [variant("float", 0.8, 80_000_000, 8.0), variant("int8", 0.8, 22_000_000, 4.0)]
     path = "stages.student.methods.student.layers"
     trials: list[Json] = [
-        {"status": "done", "rungs": [0.5, 0.98], "variants": [variant("int8", 0.70, 4_000_000, 1.0)]},
-        {"status": "done", "rungs": [0.6, 0.98], "variants": [large, small]},
-        {"status": "stopped", "reason": "in the worse half", "rungs": [0.5]},
+        {"status": "done", "part_scores": [0.5, 0.98], "variants": [variant("int8", 0.70, 4_000_000, 1.0)]},
+        {"status": "done", "part_scores": [0.6, 0.98], "variants": [large, small]},
+        {"status": "stopped", "reason": "in the worse half", "part_scores": [0.5]},
         {"status": "rejected", "reason": "at least 30 MB <i>"},
     ]
     ends = {"kept": 0.98, "kept_low": 0.96, "kept_high": 1.0}

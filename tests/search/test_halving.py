@@ -5,11 +5,11 @@ import pytest
 from niwaki.search.halving import expected_gain, losses_at, promoted
 
 TRIALS = [
-    {"rungs": [0.5, 0.6, 0.9], "rung_losses": [3.0, 2.0]},
-    {"rungs": [0.7], "rung_losses": [2.5]},
-    {"rungs": [0.8, 0.85, 0.9], "rung_losses": [1.0, 1.5]},
+    {"part_scores": [0.5, 0.6, 0.9], "part_losses": [3.0, 2.0]},
+    {"part_scores": [0.7], "part_losses": [2.5]},
+    {"part_scores": [0.8, 0.85, 0.9], "part_losses": [1.0, 1.5]},
     {"status": "rejected"},
-    {"rungs": [0.6, 0.8, 0.9], "rung_losses": [1.1, 1.2]},
+    {"part_scores": [0.6, 0.8, 0.9], "part_losses": [1.1, 1.2]},
 ]
 
 

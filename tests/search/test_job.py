@@ -7,7 +7,7 @@ from niwaki.core.files import folder_bytes
 from niwaki.core.settings import check
 from niwaki.engines.predictor import Predictor
 from niwaki.meter.ledger import Ledger
-from niwaki.search.job import Made, to_json
+from niwaki.search.job import Variant, to_json
 from niwaki.tasks import TASKS
 from niwaki.tasks._task import Task
 
@@ -30,8 +30,8 @@ def test_the_score_is_that_of_the_validation_rows(searched):
 
 
 def test_records_have_no_machine_paths(tmp_path):
-    made = Made("int8", "onnx", "k", tmp_path / "stages" / "a" / "model", 0.5, 3, 7)
-    assert to_json(made, tmp_path)["model"] == "stages/a/model" and made.label == "int8/onnx"
+    variant = Variant("int8", "onnx", "k", tmp_path / "stages" / "a" / "model", 0.5, 3, 7)
+    assert to_json(variant, tmp_path)["model"] == "stages/a/model" and variant.label == "int8/onnx"
 
 
 @pytest.mark.parametrize("what", ["timing of the source", "trial 0", "selected"])

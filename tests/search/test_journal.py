@@ -15,7 +15,7 @@ def test_a_journal_is_read_back(tmp_path):
     assert again.seconds == 4.0
 
 
-def test_a_torn_line_is_made_again(tmp_path):
+def test_a_torn_line_is_repeated(tmp_path):
     path = tmp_path / "trials.jsonl"
     journal = Journal(path)
     journal.add({"point": {"a": 1}, "seconds": 1})

@@ -25,7 +25,7 @@ def uses(recipe, name):
     return [method["use"] for method in stage(recipe, name).methods]
 
 
-def test_stages_are_made_in_the_order_of_the_point():
+def test_stages_run_in_the_order_of_the_point():
     found = recipe_of(spaces.space(), point("pruned > student", pruned_ffn_keep=0.5, student_student_layers=2))
     assert [stage.name for stage in found.stages] == ["teacher", "pruned", "student"]
     assert uses(found, "pruned") == ["ffn", "logits"] and uses(found, "student") == ["student", "logits"]

@@ -21,14 +21,14 @@ pytestmark = pytest.mark.usefixtures("quick_disk")
 
 
 @pytest.fixture
-def made(monkeypatch):
+def simulated(monkeypatch):
     """The points that were tried; their figures follow from the point, their times do not."""
     found, clock = [], random.Random(0)
 
     def run_trial(job, forecast, source, earlier, point):
         found.append(dict(point))
         score = 0.8 * quality(point)
-        done = {"status": "done", "rungs": [1.0], "variants": [variant("int8", score, 5_000_000, clock.random())]}
+        done = {"status": "done", "part_scores": [1.0], "variants": [variant("int8", score, 5_000_000, clock.random())]}
         return {"point": dict(point), "losses": [1 - quality(point)], "seconds": clock.random(), **done}
 
     monkeypatch.setattr(module, "run_trial", run_trial)
@@ -50,7 +50,7 @@ def points(journal):
     return [trial["point"] for trial in journal.trials]
 
 
-def test_twenty_kills_lead_to_the_same_trials(made, tmp_path, monkeypatch):
+def test_twenty_kills_lead_to_the_same_trials(simulated, tmp_path, monkeypatch):
     whole = search(searching.job(tmp_path, trials=TRIALS, sampler="random"), tmp_path / "whole.jsonl")
     draw, run_trial, path = random.Random(1), module.run_trial, tmp_path / "killed.jsonl"
 
@@ -73,15 +73,15 @@ def test_twenty_kills_lead_to_the_same_trials(made, tmp_path, monkeypatch):
     assert len({str(point) for point in points(whole)}) == TRIALS
 
 
-def test_the_recipe_of_each_finished_trial_is_written(made, tmp_path):
+def test_the_recipe_of_each_finished_trial_is_written(simulated, tmp_path):
     search(searching.job(tmp_path, trials=3), tmp_path / "a.jsonl")
     assert sorted(path.name for path in (tmp_path / "trials").iterdir()) == ["000.toml", "001.toml", "002.toml"]
 
 
-def test_more_trials_go_on_from_there(made, tmp_path):
+def test_more_trials_go_on_from_there(simulated, tmp_path):
     search(searching.job(tmp_path, trials=4), tmp_path / "a.jsonl")
     assert len(search(searching.job(tmp_path, trials=7), tmp_path / "a.jsonl").trials) == 7
-    assert len(made) == 7
+    assert len(simulated) == 7
 
 
 def test_rejected_points_do_not_count_unless_there_are_very_many(tmp_path, monkeypatch):
@@ -91,7 +91,7 @@ def test_rejected_points_do_not_count_unless_there_are_very_many(tmp_path, monke
     assert len(search(searching.job(tmp_path, trials=1), tmp_path / "a.jsonl").trials) == module.MANY
 
 
-def test_the_search_ends_when_every_point_was_tried(made, tmp_path):
+def test_the_search_ends_when_every_point_was_tried(simulated, tmp_path):
     job = searching.job(tmp_path, trials=10_000, sampler="grid")
     journal = search(job, tmp_path / "a.jsonl")
     assert len(journal.trials) == job.space.size()
@@ -111,14 +111,14 @@ def test_the_time_of_earlier_starts_counts(monkeypatch):
     assert not deadline()
 
 
-def test_a_request_to_stop_interrupts_between_trials(made, tmp_path):
-    deadline = Deadline(lambda: len(made) == 2)
+def test_a_request_to_stop_interrupts_between_trials(simulated, tmp_path):
+    deadline = Deadline(lambda: len(simulated) == 2)
     with pytest.raises(Interrupted):
         search(searching.job(tmp_path, trials=9), tmp_path / "a.jsonl", deadline)
     assert len(Journal(tmp_path / "a.jsonl").trials) == 2
 
 
-def test_a_journal_of_another_search_is_rejected(made, tmp_path):
+def test_a_journal_of_another_search_is_rejected(simulated, tmp_path):
     job = searching.job(tmp_path, trials=3)
     journal = search(job, tmp_path / "a.jsonl")
     journal.trials[1]["point"] = {ORDER: "other"}

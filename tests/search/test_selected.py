@@ -9,18 +9,18 @@ import pytest
 from niwaki.meter.ledger import Ledger
 from niwaki.search import selected as module
 from niwaki.search.job import SearchJob
-from niwaki.search.search import Outcome
+from niwaki.search.search import SearchRecord
 from niwaki.search.selected import SOURCE_TRIAL, candidates, payback_of, predictors, ranked, select
 from search import searching
 from search.contents import content
 from search.searching import variant
 
 
-def outcome(folder, *variants, **settings) -> Outcome:
+def searched(folder, *variants, **settings) -> SearchRecord:
     own = [variant("float", 0.8, 80_000_000, 8.0), variant("int8", 0.8, 22_000_000, 4.0)]
     trials = [{"number": number, "status": "done", "variants": [one]} for number, one in enumerate(variants)]
     journal = SimpleNamespace(source={**searching.SOURCE, "variants": own}, trials=trials)
-    return Outcome(searching.job(folder, **settings), journal, {}, interrupted=False)
+    return SearchRecord(searching.job(folder, **settings), journal, {}, interrupted=False)
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def times(monkeypatch):
 
 
 def test_copies_of_the_source_are_candidates_and_the_source_is_not(tmp_path):
-    found = list(candidates(outcome(tmp_path, variant("float", 0.7, 9_000_000, 1.0))))
+    found = list(candidates(searched(tmp_path, variant("float", 0.7, 9_000_000, 1.0))))
     assert [(one["trial"], one["format"]) for one in found] == [(SOURCE_TRIAL, "int8"), (0, "float")]
 
 
@@ -55,23 +55,23 @@ def test_the_smallest_model_within_the_limits_is_selected(tmp_path, times):
         variant("b", 0.79, 6_000_000, 1.0),
         variant("c", 0.8, 9_000_000, 1.0),
     )
-    found = select(outcome(tmp_path, bad, large, good, max_mb=10))
+    found = select(searched(tmp_path, bad, large, good, max_mb=10))
     assert (found["trial"], found["missed"]) == (2, [])
 
 
 def test_a_model_that_is_too_slow_when_timed_again_is_passed_over(tmp_path, times):
     small, large = variant("a", 0.79, 6_000_000, 0.5), variant("b", 0.8, 9_000_000, 0.5)
     times["a"] = 3.0
-    assert select(outcome(tmp_path, small, large, max_p99_ms=2))["trial"] == 1
+    assert select(searched(tmp_path, small, large, max_p99_ms=2))["trial"] == 1
     times["b"] = times["int8"] = 2.5  # all are too slow: the nearest
-    found = select(outcome(tmp_path, small, large, max_p99_ms=2))
+    found = select(searched(tmp_path, small, large, max_p99_ms=2))
     assert found["trial"] != 0 and found["shortfalls"]["max_p99_ms"] == pytest.approx(0.25)
     assert found["missed"] == ["max_p99_ms: p99 latency 2.5 ms, limit 2.0 ms (missed by 25.0%)"]
 
 
 def test_if_no_model_is_within_the_limits_the_nearest_is_first(tmp_path):
     far, near = variant("a", 0.4, 5_000_000, 1.0), variant("b", 0.76, 5_000_000, 1.0)
-    assert [one["key"] for one in ranked(outcome(tmp_path, far, near, max_mb=10))][:2] == ["b", "a"]
+    assert [one["key"] for one in ranked(searched(tmp_path, far, near, max_mb=10))][:2] == ["b", "a"]
 
 
 def test_the_selected_model_of_a_real_search_is_compared_on_the_test_rows(searched):

@@ -14,7 +14,7 @@ def test_the_source_and_one_layer_of_it_are_timed_in_every_format(searched):
     assert line["other_bytes"] < line["bytes"] and [one["format"] for one in line["variants"]] == ["float", "int8"]
 
 
-def test_a_recorded_source_is_not_made_again(tmp_path, monkeypatch):
+def test_a_recorded_source_is_reused(tmp_path, monkeypatch):
     journal = Journal(tmp_path / "a.jsonl")
     journal.add_source(searching.SOURCE)
     monkeypatch.setattr(module, "recipe_of_source", None)

@@ -41,7 +41,7 @@ def test_all_points_are_listed_once():
     assert len(found) == len(set(found)) == space.size() == 2**5 + 2**2 + 2 * 2**7
 
 
-def test_dimensions_of_stages_that_are_not_made_do_not_matter():
+def test_dimensions_of_skipped_stages_do_not_matter():
     space = spaces.space()
     active = {one.path for one in space.active({ORDER: "pruned"})}
     assert active == {ORDER, "stages.pruned.methods.heads.keep", "stages.pruned.methods.ffn.keep"}

@@ -8,7 +8,7 @@ import pytest
 from niwaki.core.errors import InputError
 from niwaki.core.files import fingerprint
 from niwaki.search import trial as module
-from niwaki.search.job import Made, SearchJob
+from niwaki.search.job import SearchJob, Variant
 from niwaki.search.space import ORDER
 from niwaki.search.trial import recipe_text, run_trial
 from search import searching
@@ -28,29 +28,29 @@ SCORES = {"student": 0.4, "student-part2": 0.6, "student-part3": 0.76}
 @pytest.fixture
 def work(tmp_path, monkeypatch):
     """A job that makes nothing; the names of the stages it should make."""
-    made: list[str] = []
+    stages: list[str] = []
     monkeypatch.setattr(SearchJob, "plan", lambda self, recipe: SimpleNamespace(recipe=recipe))
-    monkeypatch.setattr(SearchJob, "make", lambda self, plan, stage: made.append(stage))
+    monkeypatch.setattr(SearchJob, "make", lambda self, plan, stage: stages.append(stage))
     monkeypatch.setattr(SearchJob, "charged", lambda self, what: nullcontext())
     monkeypatch.setattr(SearchJob, "score", lambda self, plan, stage: SCORES[stage])
     monkeypatch.setattr(
         SearchJob,
         "variants",
         lambda self, plan, last, kinds: [
-            Made(kind, "native", fingerprint(kind), tmp_path / kind, 0.76, int(9e6), 200) for kind in kinds
+            Variant(kind, "native", fingerprint(kind), tmp_path / kind, 0.76, int(9e6), 200) for kind in kinds
         ],
     )
     times = {**searching.TIME, "latency_ms": 3.0}
     monkeypatch.setattr(module.timing, "race", lambda models, *given: dict.fromkeys(models, times))
     monkeypatch.setattr(module.timing, "times_of", lambda result, source: result)
-    return made
+    return stages
 
 
 def test_a_trial_is_trained_in_parts_and_measured(work, tmp_path):
     found = run_trial(searching.job(tmp_path), Sizes(), SOURCE, [], POINT)
     assert found["status"] == "done" and found["point"] == POINT
     assert work == ["student", "student-part2", "student-part3", "student-part3", "student-part3-int8"]
-    assert found["rungs"] == pytest.approx([0.5, 0.75, 0.95])
+    assert found["part_scores"] == pytest.approx([0.5, 0.75, 0.95])
     assert [one["format"] for one in found["variants"]] == ["float", "int8"]
     # keeps 0.95 of 0.97, so 1 plus the missing share
     assert found["losses"] == pytest.approx([1 + 1 - 0.95 / 0.97])
@@ -67,7 +67,7 @@ def test_the_sampler_learns_nothing_from_measured_times(work, tmp_path, monkeypa
     assert first["losses"] == second["losses"] == pytest.approx([0.125 / 1.125])  # int8: 1 of 8 ms, x / (1 + x)
 
 
-def test_formats_over_the_size_limit_are_not_made(work, tmp_path):
+def test_formats_over_the_size_limit_are_skipped(work, tmp_path):
     found = run_trial(searching.job(tmp_path, max_mb=10), Sizes(), SOURCE, [], POINT)
     assert [one["format"] for one in found["variants"]] == ["int8"] and "student-part3" in work
 
@@ -78,7 +78,7 @@ def test_a_point_that_is_too_large_is_rejected_before_any_work(work, tmp_path):
     assert found["losses"] == pytest.approx([1.25]) and work == []
 
 
-def test_a_point_that_cannot_be_made_is_rejected(work, tmp_path, monkeypatch):
+def test_an_impossible_point_is_rejected(work, tmp_path, monkeypatch):
     def reject(*given):
         raise InputError("student: layers 9 is more than the start model's 6")
 
@@ -88,18 +88,18 @@ def test_a_point_that_cannot_be_made_is_rejected(work, tmp_path, monkeypatch):
 
 
 def test_a_trial_in_the_worse_half_ends_after_a_part(work, tmp_path):
-    better = {"rungs": [0.9, 0.95, 0.97], "rung_losses": [0.2, 0.2]}
+    better = {"part_scores": [0.9, 0.95, 0.97], "part_losses": [0.2, 0.2]}
     found = run_trial(searching.job(tmp_path), Sizes(), SOURCE, [better, better], POINT)
-    assert found["status"] == "stopped" and work == ["student"] and len(found["rungs"]) == 1
+    assert found["status"] == "stopped" and work == ["student"] and len(found["part_scores"]) == 1
     assert found["reason"] == "in the worse half after part 1 of 3 of its last training"
     # 0.5 + the usual gain of 0.07 keeps 0.57
     assert found["losses"] == pytest.approx([1 + 1 - 0.57 / 0.97])
 
 
 def test_a_grid_ends_no_trial_early(work, tmp_path):
-    better = {"rungs": [0.9, 0.95, 0.97], "rung_losses": [0.2, 0.2]}
+    better = {"part_scores": [0.9, 0.95, 0.97], "part_losses": [0.2, 0.2]}
     found = run_trial(searching.job(tmp_path, sampler="grid"), Sizes(), SOURCE, [better, better], POINT)
-    assert found["status"] == "done" and len(found["rungs"]) == 3
+    assert found["status"] == "done" and len(found["part_scores"]) == 3
 
 
 def test_what_fails_is_recorded(work, tmp_path, monkeypatch):

@@ -13,7 +13,7 @@ from niwaki.core.json_types import Json
 if TYPE_CHECKING:
     from niwaki.run.recipe_settings import Recipe
     from niwaki.search.result import Searched
-    from niwaki.search.search import Outcome
+    from niwaki.search.search import SearchRecord
 
 ENCODER = "is a sentence encoder, and search needs answers to score; use `niwaki compress`"
 OWN = ("search.", "seed=")  # overrides for a model that are not about its data
@@ -53,7 +53,7 @@ def search(
     given = [f"task={task}", *overrides] if task else list(overrides)
     with run_folder(target, "search") as folder, _recipe(source, data, y, given, tokenizer, folder) as recipe:
         whole = with_settings(recipe, settings)
-        return run_search(whole, folder, lambda outcome: _published(outcome, folder, target, per_day))
+        return run_search(whole, folder, lambda searched: _published(searched, folder, target, per_day))
 
 
 def is_recipe(source: object) -> bool:
@@ -104,7 +104,7 @@ def _recipe_for_model(
     return recipe_for_model(model, rows, own)
 
 
-def _published(outcome: "Outcome", folder: Path, target: Path, per_day: float | None) -> "Searched":
+def _published(searched: "SearchRecord", folder: Path, target: Path, per_day: float | None) -> "Searched":
     """Writes the page and the selected model."""
     from niwaki import report
     from niwaki.compression.result import copied_model
@@ -113,7 +113,7 @@ def _published(outcome: "Outcome", folder: Path, target: Path, per_day: float | 
     from niwaki.search.result import Searched
     from niwaki.search.selected import finished
 
-    content = finished(outcome, target.name, per_day)
+    content = finished(searched, target.name, per_day)
     report.write_search(folder, content)
     found = Searched(target, folder, content)
     selected = content["selected"]

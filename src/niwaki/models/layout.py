@@ -229,7 +229,8 @@ class Packed(Cache):
             if scores is None or not every:
                 return fused.attention(query, key, value, *settings)
             mixed, found = fused.attention_and_scores(query, key, value, *settings)
-            scores.append(Unpadded(found, self.order, self._pad_scores))
+            lengths, order = self.lengths.tolist(), self.order.tolist()
+            scores.append(Unpadded(found, self.order, lambda own: pad_scores(own, lengths, order)))
             return mixed
         if scores is not None:
             scores.append(self._scores(attention, query, key))
@@ -283,9 +284,6 @@ class Packed(Cache):
         scores = queries @ keys.transpose(-1, -2) * attention.scale
         relative = attention.relative_scores(queries, keys, self.shape[1], True, self.types)
         return scores if relative is None else scores + relative
-
-    def _pad_scores(self, found: Tensor) -> Tensor:
-        return pad_scores(found, self.lengths.tolist(), self.order.tolist())
 
     def _is_windowed(self, attention: "Attention") -> bool:
         """Whether a sequence is longer than the window of an attention."""

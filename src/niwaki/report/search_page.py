@@ -128,7 +128,7 @@ def rows(found: Json) -> Iterator[Json]:
     for trial in (one for one in found["trials"] if one["status"] != REJECTED):
         is_chosen = trial["number"] == chosen.get("trial")
         one = chosen if is_chosen else min(trial.get("variants", []), key=best, default={})
-        kept = one["score"] / found["source"]["score"] if one else (trial.get("rungs") or [None])[-1]
+        kept = one["score"] / found["source"]["score"] if one else (trial.get("part_scores") or [None])[-1]
         status = trial["status"] + (f": {trial['reason']}" if trial.get("reason") else "")
         yield {
             "name": f"trial {trial['number']}",

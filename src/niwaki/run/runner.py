@@ -11,11 +11,8 @@ from niwaki.core.documents import read_document, write_document
 from niwaki.core.errors import InputError
 from niwaki.core.files import (
     fingerprint,
-    folder_bytes,
     read_json,
     remove_leftovers,
-    require_memory,
-    require_space,
     require_writable,
     write_text,
 )
@@ -24,17 +21,16 @@ from niwaki.core.lock import locked
 from niwaki.core.log import info
 from niwaki.core.model_integrity import PLAN, RESULT
 from niwaki.core.run_folder import RECIPE, REPORT, fault_in_measurement, fault_in_report, fault_in_stage
-from niwaki.core.shards import stored_bytes
 from niwaki.core.signals import stopping
 from niwaki.meter.ledger import Ledger
 from niwaki.methods._method import ReadsStages, methods_with
 from niwaki.run import processes
 from niwaki.run.comparisons import comparisons
-from niwaki.run.estimate import cache_bytes
 from niwaki.run.launcher import check_stages, reported_once, started
 from niwaki.run.plan import Plan, PlannedStage, make_plan, model_digest, versions
 from niwaki.run.recipe import to_toml
 from niwaki.run.recipe_settings import Recipe
+from niwaki.run.room import require_room
 from niwaki.run.run_cascade import CASCADE_FILE, cascade_inputs, cascade_of_run, discard_other_cascade
 from niwaki.run.stage import make_stage
 from niwaki.run.stage_store import store_of
@@ -44,11 +40,6 @@ from niwaki.run.validation.cache import check_cache_folder
 from niwaki.train.loop import Interrupted
 
 BASELINES, RACE = 2, 2  # versions; raised when baselines or the race change for the same inputs
-COPY = 1 / 3  # size of a quantized copy relative to the weights, with its other files; an upper bound
-ON_DISK, IN_MEMORY = (
-    8,
-    5,
-)  # multiples of the weights while training: two checkpoints; weights, gradients, two moments, best weights
 WAIT_SECONDS = 0.5  # between looks at stages that other runs make
 Stop = Callable[[], bool]
 
@@ -223,39 +214,6 @@ def check_processes() -> None:
             f"a launcher (torchrun, accelerate) started {started()} processes, and only `niwaki run` shares its work among them; "
             "start this command by itself, it uses all cores"
         )
-
-
-def require_room(plan: Plan, folder: Path) -> None:
-    """Checks write permission, disk space for everything missing, and the minimum memory for training."""
-    for place in (folder, folder / "stages", folder / "cache"):
-        require_writable(place)
-    stages = [stage for one in (plan, *plan.repeats) for stage in one.stages]
-    missing = [stage for stage in stages if not (folder / stage.folder).exists()]
-    trains = any(stage.spec.train for stage in missing)
-    weights = stored_bytes(plan.largest_source)
-    models = sum(COPY if stage.copy_of else 1.0 for stage in missing)
-    require_disk(plan, folder, missing, int(weights * (models + ON_DISK * trains)))
-    require_memory(
-        weights * (1 + (IN_MEMORY - 1) * trains + max((len(stage.spec.teachers) for stage in missing), default=0)),
-        "this run",
-    )
-
-
-def require_disk(plan: Plan, folder: Path, missing: Sequence[PlannedStage], need_bytes: int) -> None:
-    """Checks the disk of the run folder and that of the teacher cache, which may be another."""
-    cache = cache_folder(plan.recipe.cache, folder)
-    own = {stage.spec.name for stage in plan.stages}
-    cached = cache_bytes(plan, [stage for stage in missing if stage.spec.name in own])
-    cached = max(0, cached - folder_bytes(cache)) if cache.is_dir() else cached  # some of it may be there already
-    if disk_of(cache) == disk_of(folder):
-        require_space(folder, need_bytes + cached, "this run")
-        return
-    require_space(folder, need_bytes, "this run")
-    require_space(cache, cached, "the teacher outputs of this run")
-
-
-def disk_of(path: Path) -> int:
-    return next(place for place in [path, *path.parents] if place.exists()).stat().st_dev
 
 
 def stop_if_requested(should_stop: Stop) -> None:

@@ -38,7 +38,7 @@ class SearchSettings(Settings):
     )
 
     @property
-    def least_kept(self) -> float:
+    def min_score_share(self) -> float:
         """The share of the source's score that must be kept; 0 for no limit."""
         return self.keep if self.keep is not None else 0.0 if self.objective == "score" else 0.97
 

@@ -8,7 +8,8 @@ from niwaki.core.signals import stopping
 from niwaki.meter.ledger import Ledger
 from niwaki.run.plan import Plan, PlannedStage, make_plan
 from niwaki.run.recipe_settings import Recipe
-from niwaki.run.runner import check_processes, quiet_libraries, require_room, run_stage, stages_read
+from niwaki.run.room import require_room
+from niwaki.run.runner import check_processes, quiet_libraries, run_stage, stages_read
 
 
 def run_stages(recipe: Recipe, folder: Path) -> Path:

@@ -11,13 +11,17 @@ from niwaki.core.json_types import Json
 
 def expected_gain(earlier: Sequence[Json], part: int) -> float:
     """How much the share of the source's score usually grows from this part of the training to its end; 0 if nothing is known."""
-    gains = [trial["rungs"][-1] - trial["rungs"][part] for trial in earlier if len(trial.get("rungs", ())) > part + 1]
+    gains = [
+        trial["part_scores"][-1] - trial["part_scores"][part]
+        for trial in earlier
+        if len(trial.get("part_scores", ())) > part + 1
+    ]
     return statistics.median(gains) if gains else 0.0
 
 
 def losses_at(earlier: Sequence[Json], part: int) -> list[float]:
     """The losses of earlier trials at a part of their training."""
-    return [trial["rung_losses"][part] for trial in earlier if len(trial.get("rung_losses", ())) > part]
+    return [trial["part_losses"][part] for trial in earlier if len(trial.get("part_losses", ())) > part]
 
 
 def promoted(value: float, earlier: Sequence[float]) -> bool:

@@ -24,7 +24,7 @@ from niwaki.tasks._task import Task
 
 
 @dataclass(frozen=True)
-class Made:
+class Variant:
     """A finished stage as one model in one number format and engine, and its answers to the validation rows."""
 
     kind: str  # float, int8 or 4bit
@@ -49,7 +49,7 @@ class SearchJob:
     seed: int
     window: Callable[[], Window]
     should_stop: Callable[[], bool]
-    made: set[str] = field(default_factory=set)  # keys of stages that are known to be there
+    finished: set[str] = field(default_factory=set)  # keys of stages that are known to be there
 
     @property
     def ledger(self) -> Ledger:
@@ -62,9 +62,9 @@ class SearchJob:
     def make(self, plan: Plan, stage: str) -> None:
         """Makes a stage and what it depends on, unless they are there or in the stage store."""
         for needed in needed_stages(plan, stage):
-            if needed.key not in self.made:
+            if needed.key not in self.finished:
                 run_stage(plan, needed, self.folder, self.ledger, self.should_stop)
-                self.made.add(needed.key)
+                self.finished.add(needed.key)
 
     def charged(self, what: str) -> Attempt:
         return self.ledger.begin(stage=what, what="evaluate", window=self.window())
@@ -77,7 +77,7 @@ class SearchJob:
         stats = cached_stats(self.folder / "validation" / f"{planned.key}-{used}.npy", model, self.task, used)
         return self.task.scorer.scores(stats)[self.task.metric]
 
-    def variants(self, plan: Plan, stage: str, kinds: Sequence[str]) -> list[Made]:
+    def variants(self, plan: Plan, stage: str, kinds: Sequence[str]) -> list[Variant]:
         """A finished stage and its copies, in every engine that is searched and can run them."""
         found = []
         for kind in kinds:
@@ -86,7 +86,7 @@ class SearchJob:
             size, result = folder_bytes(model), result_of(self.folder / planned.folder)
             for engine in self.engines(model):
                 score = self.score(plan, planned.name, engine)
-                found.append(Made(kind, engine, planned.key, model, score, size, int(result["flops"])))
+                found.append(Variant(kind, engine, planned.key, model, score, size, int(result["flops"])))
         return found
 
     def engines(self, model: Path) -> list[str]:
@@ -100,14 +100,14 @@ class SearchJob:
         return folder_bytes(model) - (model / WEIGHTS).stat().st_size
 
 
-def to_json(made: Made, folder: Path) -> Json:
+def to_json(variant: Variant, folder: Path) -> Json:
     """Without machine paths: the model's folder is relative to that of the search."""
     return {
-        "format": made.kind,
-        "engine": made.engine,
-        "key": made.key,
-        "model": made.model.relative_to(folder).as_posix(),
-        "score": made.score,
-        "bytes": made.bytes,
-        "flops": made.flops,
+        "format": variant.kind,
+        "engine": variant.engine,
+        "key": variant.key,
+        "model": variant.model.relative_to(folder).as_posix(),
+        "score": variant.score,
+        "bytes": variant.bytes,
+        "flops": variant.flops,
     }

@@ -22,7 +22,7 @@ class Figures:
 
 def shortfalls(figures: Figures, settings: SearchSettings) -> dict[str, float]:
     """The limits that are missed: how much too large or too small, relative to the limit."""
-    least = settings.least_kept
+    least = settings.min_score_share
     upper = {
         "max_mb": (figures.bytes / MB, settings.max_mb),
         "max_p99_ms": (figures.p99_ms, settings.max_p99_ms),
@@ -69,7 +69,7 @@ def missed_lines(figures: Figures, settings: SearchSettings) -> list[str]:
         "max_p99_ms": f"p99 latency {_number(figures.p99_ms)} ms, limit {settings.max_p99_ms} ms",
         "max_joules_per_1000": f"energy {_number(figures.joules_per_1000)} J per 1,000 texts, limit {settings.max_joules_per_1000} J",
         "min_throughput": f"{_number(figures.throughput)} texts/s, limit {settings.min_throughput} texts/s",
-        "keep": f"keeps {figures.kept:.1%} of the score, limit {settings.least_kept:.1%}",
+        "keep": f"keeps {figures.kept:.1%} of the score, limit {settings.min_score_share:.1%}",
     }
     return [f"{name}: {texts[name]} (missed by {amount:.1%})" for name, amount in shortfalls(figures, settings).items()]
 

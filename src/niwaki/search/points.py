@@ -27,12 +27,12 @@ PART = "part"
 def recipe_of(space: Space, point: Point, halvings: int = 0, copies: Sequence[str] = ()) -> Recipe:
     """The source, the stages of the point, and copies of the last one."""
     stages = {stage["name"]: copy.deepcopy(stage) for stage in space.base["stages"]}
-    made = [stages[name] for name in space.stages_of(point)]
-    for stage in made:
+    chosen = [stages[name] for name in space.stages_of(point)]
+    for stage in chosen:
         set_methods(stage, space, point)
-    if made:
-        made = [*made[:-1], *parts_of(made[-1], halvings)]
-    listed = [stages[space.source], *made]
+    if chosen:
+        chosen = [*chosen[:-1], *parts_of(chosen[-1], halvings)]
+    listed = [stages[space.source], *chosen]
     listed += [copy_of(str(listed[-1]["name"]), kind) for kind in copies if kind != FLOAT]
     return parse({**space.base, "quantize": [], "baselines": False, "race": "short", "stages": listed})
 

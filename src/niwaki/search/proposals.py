@@ -32,7 +32,7 @@ class Proposals:
         self.space, self.kind, self.seed = space, sampler, seed
         self.study = optuna.create_study(directions=["minimize"] * objectives)
         self.known: dict[str, Sequence[float]] = {}
-        self.asked = 0
+        self.proposed = 0
         self.grid = space.points() if sampler == "grid" else None
         self.pending: Trial | None = None
 
@@ -41,8 +41,8 @@ class Proposals:
         if self.grid is not None:
             return next(self.grid, None)
         for _ in range(REPEATS):
-            self.study.sampler = self._sampler(derive(self.seed, "proposal", self.asked))
-            trial, self.asked = self.study.ask(), self.asked + 1
+            self.study.sampler = self._sampler(derive(self.seed, "proposal", self.proposed))
+            trial, self.proposed = self.study.ask(), self.proposed + 1
             point = suggested(trial, self.space)
             losses = self.known.get(key_of(point))
             if losses is None:
@@ -84,8 +84,8 @@ class Proposals:
 
     def _unknown(self) -> Point | None:
         """A point that was not tried yet, drawn at random."""
-        generator = numpy_generator(self.seed, "unknown", self.asked)
-        self.asked += 1
+        generator = numpy_generator(self.seed, "unknown", self.proposed)
+        self.proposed += 1
         if self.space.size() <= ENUMERATED:
             listed = [point for point in self.space.points() if key_of(point) not in self.known]
             return listed[int(generator.integers(len(listed)))] if listed else None

@@ -56,7 +56,7 @@ class Searched:
         models = trial.get("variants")
         head = [str(trial["number"]), trial["status"]]
         if not models:
-            share = f"{trial['rungs'][-1]:.1%}" if trial.get("rungs") else "-"
+            share = f"{trial['part_scores'][-1]:.1%}" if trial.get("part_scores") else "-"
             return [*head, "-", "-", share, "-", "-", "-", "-"]
         one = min(models, key=lambda model: model["bytes"])
         if self.content["selected"] and trial["number"] == self.content["selected"]["trial"]:

@@ -20,7 +20,8 @@ from niwaki.core.log import info
 from niwaki.core.signals import saving, stopping
 from niwaki.run.plan import FORMAT, make_plan, model_digest
 from niwaki.run.recipe_settings import Recipe
-from niwaki.run.runner import check_processes, quiet_libraries, require_room
+from niwaki.run.room import require_room
+from niwaki.run.runner import check_processes, quiet_libraries
 from niwaki.run.search_settings import SearchSettings
 from niwaki.run.stage_store import store_of
 from niwaki.run.validation.validate import validate
@@ -40,7 +41,7 @@ MANY = 50  # points for each trial, most of them rejected
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SearchRecord:
     """What a search found so far."""
 
     job: SearchJob
@@ -54,8 +55,8 @@ class Outcome:
         return self.journal.source
 
 
-def run_search(recipe: Recipe, folder: Path, finish: Callable[[Outcome], T]) -> T:
-    """Searches in `folder`, and returns what `finish` makes of the outcome, also after Ctrl-C. Finished trials of an earlier start
+def run_search(recipe: Recipe, folder: Path, finish: Callable[[SearchRecord], T]) -> T:
+    """Searches in `folder`, and returns what `finish` makes of the searched, also after Ctrl-C. Finished trials of an earlier start
     count."""
     check_processes()
     require_writable(folder)
@@ -77,7 +78,7 @@ def run_search(recipe: Recipe, folder: Path, finish: Callable[[Outcome], T]) -> 
         if not any(trial["status"] == DONE for trial in journal.trials):
             info("search: no trial was finished; the source's own copies are compared")
         with saving() if interrupted else nullcontext():
-            return finish(Outcome(job, journal, proposals.importance(), interrupted))
+            return finish(SearchRecord(job, journal, proposals.importance(), interrupted))
 
 
 class Deadline:
@@ -160,7 +161,7 @@ def search_on(
         proposals.tell(point, line["losses"])
         if line["status"] == DONE:
             write_text(recipe_path(job.folder, int(line["number"])), recipe_text(job, point))
-        info(f"trial {line['number']}, {described(job.space, point)}: {outcome_of(line, source)}")
+        info(f"trial {line['number']}, {described(job.space, point)}: {record_of(line, source)}")
         recent = journal.trials[-FAILURES:]
         if len(recent) == FAILURES and all(trial["status"] == FAILED for trial in recent):
             raise NiwakiError(f"search: {FAILURES} trials in a row failed; the last: {line['reason']}")
@@ -172,11 +173,11 @@ def is_complete(job: SearchJob, journal: Journal) -> bool:
     return worked >= job.settings.trials or len(journal.trials) >= MANY * job.settings.trials
 
 
-def outcome_of(line: Json, source: Json) -> str:
+def record_of(line: Json, source: Json) -> str:
     if line["status"] != DONE:
         return f"{line['status']}, {line['reason']}"
     sizes = [one["bytes"] / 1e6 for one in line["variants"]]
-    return f"keeps {line['rungs'][-1]:.1%}, {min(sizes):.3g} to {max(sizes):.3g} MB, {line['seconds']:.0f} s"
+    return f"keeps {line['part_scores'][-1]:.1%}, {min(sizes):.3g} to {max(sizes):.3g} MB, {line['seconds']:.0f} s"
 
 
 def recipe_path(folder: Path, number: int) -> Path:

@@ -20,7 +20,7 @@ from niwaki.search import timing
 from niwaki.search.job import SearchJob
 from niwaki.search.limits import Figures, loss, missed_lines, shortfalls
 from niwaki.search.points import FLOAT
-from niwaki.search.search import Outcome
+from niwaki.search.search import SearchRecord
 from niwaki.search.source import figures_of_source
 from niwaki.search.trial import DONE
 
@@ -29,10 +29,10 @@ AGAIN = 3  # candidates whose times are measured again
 SAMPLES = "cpu_seconds_per_1000"
 
 
-def candidates(outcome: Outcome) -> Iterator[Json]:
+def candidates(searched: SearchRecord) -> Iterator[Json]:
     """Every model in every number format and engine, with its trial; of the source only copies."""
-    listed = [(trial["number"], trial["variants"]) for trial in outcome.journal.trials if trial["status"] == DONE]
-    for number, variants in [(SOURCE_TRIAL, outcome.source["variants"]), *listed]:
+    listed = [(trial["number"], trial["variants"]) for trial in searched.journal.trials if trial["status"] == DONE]
+    for number, variants in [(SOURCE_TRIAL, searched.source["variants"]), *listed]:
         for one in variants:
             if number != SOURCE_TRIAL or one["format"] != FLOAT:
                 yield {**one, "trial": number}
@@ -44,28 +44,28 @@ def measured_figures(one: Json, source: Json) -> Figures:
     return Figures(kept, one["bytes"], one["latency_ms"], one["p99_ms"], 1 / seconds, one["joules_per_1000"])
 
 
-def ranked(outcome: Outcome) -> list[Json]:
+def ranked(searched: SearchRecord) -> list[Json]:
     """All candidates, the best first; those that miss a limit by the sum of what they miss."""
-    source, settings = outcome.source, outcome.job.settings
+    source, settings = searched.source, searched.job.settings
     whole = figures_of_source(source)
 
     def order(one: Json) -> tuple[float, float, int]:
         figures = measured_figures(one, source)
         return loss(figures, whole, settings), -figures.kept, one["trial"]
 
-    return sorted(candidates(outcome), key=order)
+    return sorted(candidates(searched), key=order)
 
 
-def select(outcome: Outcome) -> Json | None:
+def select(searched: SearchRecord) -> Json | None:
     """The best candidate whose times, measured again, are within the limits; otherwise the nearest. None if there is no candidate."""
-    source, settings, found = outcome.source, outcome.job.settings, list[Json]()
-    for one in ranked(outcome)[: AGAIN if settings.limits_time else 1]:
-        with outcome.job.charged("selected"):
+    source, settings, found = searched.source, searched.job.settings, list[Json]()
+    for one in ranked(searched)[: AGAIN if settings.limits_time else 1]:
+        with searched.job.charged("selected"):
             race = timing.race(
-                {"selected": (outcome.job.folder / one["model"], one["engine"])},
-                (outcome.job.folder / source["model"], source["engine"]),
-                outcome.job.task,
-                outcome.job.window,
+                {"selected": (searched.job.folder / one["model"], one["engine"])},
+                (searched.job.folder / source["model"], source["engine"]),
+                searched.job.task,
+                searched.job.window,
             )
         again = {**one, **timing.times_of(race, source["time"])["selected"], "race": race}
         figures = measured_figures(again, source)
@@ -80,22 +80,22 @@ def on_test_rows(job: SearchJob, one: Json, source: Json) -> Json:
     own, whole = (example_stats(job.folder / each["model"], job.task, "test", each["engine"]) for each in (one, source))
     scores = [quality(job.task, stats, job.seed) for stats in (own, whole)]
     apart, base = difference(job.task, [own], [whole], job.seed), scores[1]["value"]
-    kept = {name: 1 + apart[end] / base for name, end in KEPT.items()} if base > 0 else dict.fromkeys(KEPT)
+    kept = {name: 1 + apart[end] / base for name, end in FIGURES.items()} if base > 0 else dict.fromkeys(FIGURES)
     picked = ("value", "low", "high", "rows")
     selected, other = ({name: score[name] for name in picked} for score in scores)
     return {"metric": job.task.metric, "selected": selected, "source": other, "difference": apart, **kept}
 
 
-KEPT = {"kept": "difference", "kept_low": "low", "kept_high": "high"}
+FIGURES = {"kept": "difference", "kept_low": "low", "kept_high": "high"}
 
 
-def spent_by(outcome: Outcome) -> Reading:
+def spent_by(searched: SearchRecord) -> Reading:
     """Everything that the search spent, failed and killed work included, and what stages that it took from other runs cost there; not
     the training of the source."""
-    job = outcome.job
+    job = searched.job
     lines = [line for line in job.ledger.lines() if line["stage"] != job.space.source]
-    made = {line["key"] for line in lines if line["what"] in ("train", "make")}
-    taken = {line["key"]: line["stage"] for line in lines if line["what"] == "reuse" and line["key"] not in made}
+    paid = {line["key"] for line in lines if line["what"] in ("train", "make")}
+    taken = {line["key"]: line["stage"] for line in lines if line["what"] == "reuse" and line["key"] not in paid}
     spent = total_of(lines)["all"].reading
     for key, stage in taken.items():
         spent = spent + Reading.from_dict(result_of(job.folder / STAGES / folder_name(stage, key))["spent"])
@@ -112,12 +112,12 @@ def payback_of(one: Json, spent: Reading, per_day: float | None = None) -> Json:
         return {"shown": False, "words": f"{NOT_SHOWN}: {error}"}
 
 
-def finished(outcome: Outcome, name: str, per_day: float | None = None) -> Json:
+def finished(searched: SearchRecord, name: str, per_day: float | None = None) -> Json:
     """The content of search.json."""
-    job, source = outcome.job, outcome.source
+    job, source = searched.job, searched.source
     info("search: comparing the selected model with the source on test rows")
-    chosen = select(outcome)
-    spent = spent_by(outcome)
+    chosen = select(searched)
+    spent = spent_by(searched)
     selected = None
     if chosen is not None:
         test = on_test_rows(job, chosen, source)
@@ -131,12 +131,12 @@ def finished(outcome: Outcome, name: str, per_day: float | None = None) -> Json:
         "points": job.space.size(),
         "dimensions": {one.path: list(one.values) for one in job.space.dimensions},
         "source": source,
-        "trials": outcome.journal.trials,
-        "importance": outcome.importance,
-        "predictors": predictors(outcome.journal.trials),
+        "trials": searched.journal.trials,
+        "importance": searched.importance,
+        "predictors": predictors(searched.journal.trials),
         "selected": selected,
         "spent": spent.to_dict(),
-        "interrupted": outcome.interrupted,
+        "interrupted": searched.interrupted,
     }
 
 
@@ -156,7 +156,9 @@ def predictors(trials: Sequence[Json]) -> list[Json]:
         ("two timed models", "p99 latency"): _pairs(models, "p99_ms"),
         ("two timed models", "energy"): _pairs(models, "joules_per_1000"),
         ("score after the first part", "score"): [
-            (trial["rungs"][0], trial["rungs"][-1]) for trial in trials if len(trial.get("rungs", ())) > 2
+            (trial["part_scores"][0], trial["part_scores"][-1])
+            for trial in trials
+            if len(trial.get("part_scores", ())) > 2
         ],
     }
     return [

@@ -15,7 +15,7 @@ from niwaki.run.quantized import quantized_copies
 from niwaki.run.recipe import parse
 from niwaki.run.recipe_settings import Recipe
 from niwaki.search import timing
-from niwaki.search.job import Made, SearchJob, to_json
+from niwaki.search.job import SearchJob, Variant, to_json
 from niwaki.search.journal import Journal
 from niwaki.search.limits import Figures
 from niwaki.search.points import FLOAT, copy_name, copy_of
@@ -38,8 +38,8 @@ def source_line(job: SearchJob, journal: Journal) -> Json:
         raise InputError(f"search.copies: the network cannot be stored as {job.settings.copies[0]}; add 'float'")
     wanted = [kind for kind in kinds if kind in job.settings.copies or kind == FLOAT]
     plan, layered = _with_layer(job, wanted)
-    full = _made(job, plan, job.space.source, wanted)
-    one = _made(job, plan, ONE_LAYER, wanted) if layered else []
+    full = _variants(job, plan, job.space.source, wanted)
+    one = _variants(job, plan, ONE_LAYER, wanted) if layered else []
     with job.charged(TIMING):
         found = _timed(job, full, one)
     whole = full[0]
@@ -85,26 +85,26 @@ def _with_layer(job: SearchJob, kinds: Sequence[str]) -> tuple[Plan, bool]:
     return job.plan(recipe_of_source(job, kinds)), False
 
 
-def _made(job: SearchJob, plan: Plan, stage: str, kinds: Sequence[str]) -> list[Made]:
+def _variants(job: SearchJob, plan: Plan, stage: str, kinds: Sequence[str]) -> list[Variant]:
     for kind in kinds:
         job.make(plan, copy_name(stage, kind))
     with job.charged(TIMING):
         return job.variants(plan, stage, kinds)
 
 
-def _timed(job: SearchJob, full: Sequence[Made], one: Sequence[Made]) -> Json:
+def _timed(job: SearchJob, full: Sequence[Variant], one: Sequence[Variant]) -> Json:
     """Times of the source in its first engine, and of every variant."""
-    models = {f"full {made.label}": (made.model, made.engine) for made in full}
-    models |= {f"one {made.label}": (made.model, made.engine) for made in one}
+    models = {f"full {variant.label}": (variant.model, variant.engine) for variant in full}
+    models |= {f"one {variant.label}": (variant.model, variant.engine) for variant in one}
     result = timing.race(models, (full[0].model, full[0].engine), job.task, job.window)
     times = timing.times_of(result)
-    small = {made.label: made for made in one}
+    small = {variant.label: variant for variant in one}
     found: dict[str, Json] = {}
-    for made in full:
-        found[made.label] = {"full": times[f"full {made.label}"], "flops": made.flops}
-        if made.label in small:
-            found[made.label] |= {"one": times[f"one {made.label}"], "one_flops": small[made.label].flops}
-    copies = [{**to_json(made, job.folder), **times[f"full {made.label}"]} for made in full]
+    for variant in full:
+        found[variant.label] = {"full": times[f"full {variant.label}"], "flops": variant.flops}
+        if variant.label in small:
+            found[variant.label] |= {"one": times[f"one {variant.label}"], "one_flops": small[variant.label].flops}
+    copies = [{**to_json(variant, job.folder), **times[f"full {variant.label}"]} for variant in full]
     return {
         "time": timing.absolute(result["contenders"][timing.REFERENCE]),
         "times": found,

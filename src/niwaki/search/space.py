@@ -62,8 +62,8 @@ class Space:
 
     def active(self, point: Point) -> list[Dimension]:
         """The dimensions that matter for a point whose stages are known."""
-        made = ("", *self.stages_of(point))
-        return [dimension for dimension in self.dimensions if dimension.stage in made]
+        stages = ("", *self.stages_of(point))
+        return [dimension for dimension in self.dimensions if dimension.stage in stages]
 
     def points(self) -> Iterator[Point]:
         """Every point, always in the same order."""

@@ -63,10 +63,10 @@ class Trial:
         if not fitting:
             return self.too_large(sizes)
         plan = job.plan(recipe_of(job.space, self.point, job.settings.halvings, list(fitting)))
-        rungs, losses = self.train(plan, parts, fitting)
-        found = {"rungs": rungs, "rung_losses": losses}
-        if len(rungs) < len(parts):
-            reason = f"in the worse half after part {len(rungs)} of {len(parts)} of its last training"
+        part_scores, losses = self.train(plan, parts, fitting)
+        found = {"part_scores": part_scores, "part_losses": losses}
+        if len(part_scores) < len(parts):
+            reason = f"in the worse half after part {len(part_scores)} of {len(parts)} of its last training"
             return {**found, "status": STOPPED, "reason": reason, "losses": [losses[-1]] * objectives_of(job)}
         return {**found, "status": DONE, **self.measured(plan, parts[-1], fitting)}
 
@@ -82,20 +82,20 @@ class Trial:
 
     def train(self, plan: Plan, parts: Sequence[str], sizes: Mapping[str, Size]) -> tuple[list[float], list[float]]:
         """The share of the source's score after each part of the last training, and the losses before the last part."""
-        rungs: list[float] = []
+        part_scores: list[float] = []
         losses: list[float] = []
         for number, part in enumerate(parts):
             self.job.make(plan, part)
             with self.job.charged(self.name):
-                rungs.append(self.job.score(plan, part) / self.source["score"])
+                part_scores.append(self.job.score(plan, part) / self.source["score"])
             if part == parts[-1]:
                 break
-            kept = rungs[-1] + expected_gain(self.earlier, number)
+            kept = part_scores[-1] + expected_gain(self.earlier, number)
             losses.append(min(self.losses([self.predicted(kept, kind, size)])[0] for kind, size in sizes.items()))
             whole = self.job.settings.sampler == "grid"  # an exhaustive grid ends nothing early
             if not whole and not promoted(losses[-1], losses_at(self.earlier, number)):
                 break
-        return rungs, losses
+        return part_scores, losses
 
     def predicted(self, kept: float, kind: str, size: Size, engine: str = "") -> Figures:
         """The figures of the model in a number format, with its predicted time in an engine, by default the source's."""
@@ -119,18 +119,18 @@ class Trial:
         for kind in sizes:
             job.make(plan, copy_name(last, kind))
         with job.charged(self.name):
-            made = job.variants(plan, last, list(sizes))
-            models = {one.label: (one.model, one.engine) for one in made}
+            found = job.variants(plan, last, list(sizes))
+            models = {one.label: (one.model, one.engine) for one in found}
             reference = (job.folder / self.source["model"], self.source["engine"])
             times = timing.times_of(timing.race(models, reference, job.task, job.window), self.source["time"])
         variants = []
-        for one in made:
+        for one in found:
             known = timed(self.source["times"], one.kind, one.engine, one.flops)
             size = asdict(sizes[one.kind])
             variants.append({**to_json(one, job.folder), **times[one.label], "predicted": {**known, **size}})
         own = [
             self.predicted(one.score / self.source["score"], one.kind, Size(one.bytes, one.flops), one.engine)
-            for one in made
+            for one in found
         ]
         return {"variants": variants, "losses": self.losses(own)}
 
