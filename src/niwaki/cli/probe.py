@@ -5,7 +5,7 @@ import typer
 from niwaki.cli._options import AsJson, Quiet
 from niwaki.cli._print import print_result
 
-PANEL = "Measure"
+PANEL = "Inspect"
 
 
 def command(
