@@ -78,7 +78,7 @@ def range_of(one: Record) -> str:
 
 
 def headline() -> str:
-    rows = newest(records.read("search"), "search")
+    rows = newest(records.read("search_budget"), "search")
     if not rows:
         return "Not measured yet."
     one = rows[-1]["selected"]
@@ -94,8 +94,8 @@ PAGE = Page(
     "Compression",
     headline,
     (
-        Section("search", "Searches", searches),
-        Section("search", "Samplers at equal joules", samplers),
-        Section("search", "Predictions", predictions),
+        Section("search_budget", "Searches", searches),
+        Section("search_budget", "Samplers at equal joules", samplers),
+        Section("search_budget", "Predictions", predictions),
     ),
 )

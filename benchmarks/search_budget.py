@@ -5,7 +5,7 @@
     python benchmarks/search_budget.py replay NAME                                 on the newest grid of that name
 
 A killed command resumes in FOLDER. A replay draws points with `niwaki.search`'s own proposals and looks up what the grid measured, so
-that many seeds of several samplers can be compared at equal joules. Appends records to results/search.jsonl.
+that many seeds of several samplers can be compared at equal joules. Appends records to results/search_budget.jsonl.
 """
 
 import sys
@@ -48,7 +48,7 @@ def search(kind: str, name: str, recipe: str, folder: str, *given: str) -> None:
         "spent": {key: content["spent"][key] for key in ("seconds", "cpu_seconds", "joules")},
         "trials": list(with_joules(content["trials"], found.run_folder)),
     }
-    append("search", {**record, **circumstances()})
+    append("search_budget", {**record, **circumstances()})
     print(found)
 
 
@@ -185,7 +185,7 @@ def replays(name: str) -> None:
         "seeds": SEEDS,
         "rows": rows,
     }
-    append("search", {**record, **circumstances()})
+    append("search_budget", {**record, **circumstances()})
     for row in rows:
         print(row)
 

@@ -8,7 +8,7 @@ from niwaki.serve.app import ROUTES, json_response
 
 
 def test_routes_are_the_files_of_the_folder():
-    assert set(ROUTES.names()) == {"predict", "openai", "tei", "operation", "playground"}
+    assert set(ROUTES.names()) == {"predict", "openai", "tei", "operation", "playground", "words"}
     assert all(ROUTES.module(name).router.routes for name in ROUTES.names())
 
 
