@@ -50,6 +50,5 @@ def test_stages_of_a_run(niwaki, tmp_path, request):
     found = json.loads(result.out)
     assert result.code == 0 and [row["name"] for row in found["stages"]] == ["teacher", "int8"]
     assert found["models"]["a"]["name"] == "teacher" and found["models"]["b"]["name"] == "int8"
-    assert niwaki("compare", run, "--stage", "in8", "--out", tmp_path / "page.html").code == 3
-    result = niwaki("compare", run, "--stage", "studnt")
-    assert result.code == 3 and "has no finished stage 'studnt', did you mean 'student'" in result.err
+    result = niwaki("compare", run, "--stage", "in8", "--out", tmp_path / "page.html")
+    assert result.code == 3 and "has no finished stage 'in8', did you mean 'int8'?" in result.err
