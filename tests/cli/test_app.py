@@ -63,7 +63,7 @@ def test_missing_files_and_unknown_names_are_rejected(rejected, arguments, words
 def test_ctrl_c_gives_exit_code_130_and_one_line(niwaki, write_recipe, tmp_path, monkeypatch):
     from niwaki.run import runner
 
-    def interrupt(*arguments: object) -> None:
+    def interrupt(*arguments: object, wait: bool) -> None:
         os.kill(os.getpid(), signal.SIGINT)
         os.kill(os.getpid(), signal.SIGINT)
 

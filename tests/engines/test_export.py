@@ -18,6 +18,7 @@ from niwaki.core.tensor_file import read_header
 from niwaki.engines.export import GRAPH, write_graph
 from niwaki.engines.native.library import best
 from niwaki.engines.native.program_file import PROGRAM
+from niwaki.engines.native.translate import INPUTS, MIXERS
 from niwaki.engines.predictor import Predictor
 from niwaki.models.edits.ffn import Ffn
 from niwaki.models.edits.heads import Heads
@@ -65,8 +66,8 @@ def cut(family: str, shape: str, head: str = SEQUENCE_CLASSIFICATION) -> Model:
 def predictors_of(model: Model, folder: Path) -> dict[str, Predictor]:
     tiny.deployed(model, folder)
     runs_natively = bool(model.anatomy.layers) and not model.anatomy.is_causal
-    runs_natively = runs_natively and bool(model.anatomy.inputs.native)
-    runs_natively = runs_natively and all(layer.mixer.native for layer in model.anatomy.layers)
+    runs_natively = runs_natively and model.anatomy.inputs.native in INPUTS
+    runs_natively = runs_natively and all(layer.mixer.native in MIXERS for layer in model.anatomy.layers)
     assert (folder / PROGRAM).exists() == runs_natively
     engines = ["onnx", "torch", *(["native"] if runs_natively and best() else [])]
     if "NIWAKI_KERNELS" not in os.environ:  # `make sanitize`, with which OpenVINO cannot be loaded

@@ -111,7 +111,7 @@ def test_cascades_name_the_step_that_answered(monkeypatch):
 
         def tokenize(self, inputs):
             lengths = np.ones(len(inputs), dtype=int)
-            return SimpleNamespace(input_index=np.arange(len(inputs)), ids=SimpleNamespace(lengths=lengths))
+            return SimpleNamespace(input_index=np.arange(len(inputs)), lengths=lengths)
 
         def predict_with_steps(self, inputs, rows, bare=False):
             return [SimpleNamespace(record=lambda: {"label": "good"}) for _ in inputs], np.array([0, 1])

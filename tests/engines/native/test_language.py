@@ -151,7 +151,8 @@ def test_a_changed_program_is_rejected_or_runs_safely(data, name):
         holder = changed
         for key in path[:-1]:
             holder = holder[key]
-        holder[path[-1]] = data.draw(some.one_of(ODD, some.sampled_from([whole["language_model"]["tokens"], *tensors])))
+        drawn = data.draw(some.one_of(ODD, some.sampled_from([whole["language_model"]["tokens"], *tensors])))
+        holder[path[-1]] = copy.deepcopy(drawn)  # the next change may be inside of it
     try:
         network = LanguageNetwork(LanguageProgram(**changed), tensors, "here")
         found = network(np.array([5, 6, 7, 8]), np.array([3, 1]))

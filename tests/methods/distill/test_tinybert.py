@@ -48,7 +48,7 @@ def test_losses_without_padding_agree_with_sums_over_each_text(heads, precision)
     draw = np.random.default_rng(heads)
     lengths, model = np.array([5, 1, *draw.integers(2, 20, 4)]), tiny.model(layers=2, heads=heads)
     known = [outputs_of(draw, int(tokens), heads) for tokens in lengths]
-    rows = SimpleNamespace(sequences=lambda numbers: numbers, ids=SimpleNamespace(lengths=lengths))
+    rows = SimpleNamespace(sequences=lambda numbers: numbers, lengths=lengths)
     collator = SimpleNamespace(features=SimpleNamespace(rows=rows), device=torch.device("cpu"))
     context = Context(
         0,
