@@ -88,9 +88,9 @@ def test_a_compared_alternative_leaves_no_checkpoints(steps, job, monkeypatch):
     def choose(job, run):
         steps.append("choose")
         (job.work_folder / "checkpoint").mkdir()
-        assert run(job) == "prepared model" and not job.work_folder.exists()
+        assert run(job) == "finished prepared model" and not job.work_folder.exists()
         return job, "choice"
 
     monkeypatch.setattr(module, "choose", choose)
     make_stage(one)
-    assert steps.count("train") == 2 and one.target.is_dir()
+    assert steps.count("train") == steps.count("finish") == 2 and one.target.is_dir()

@@ -37,7 +37,8 @@ def test_faulty_keys_are_skipped(rows_csv, tmp_path):
 
 def test_problems_are_sorted_by_the_key_that_causes_them(tmp_path):
     tested = parse({"stages": [{"name": "a"}]})
-    assert recipe_problems(tested, [], []) == {"data": [], "meter": [], "vectors": [], "stages": [], "cascade": []}
+    keys = ["data", "meter", "vectors", "cascade", "search", "stages"]
+    assert recipe_problems(tested, [], []) == {key: [] for key in keys}
     changed = tested.model_copy(update={"vectors": str(tmp_path / "nowhere"), "task": "unknown"})
     found = recipe_problems(changed, [], [])
     assert [key for key, problems in found.items() if problems] == ["data", "vectors"]
