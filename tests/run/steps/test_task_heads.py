@@ -46,7 +46,7 @@ def make(tmp_path_factory, bert_folder, rows_csv) -> Callable[..., dict]:
             "name": "both",
             "methods": list(methods),
             "tasks": tasks,
-            "train": {"epochs": 10, "lr": 2e-3, "batch": 16, **train},
+            "train": {"epochs": 16, "lr": 2e-3, "batch": 16, **train},
         }
         data = {"path": str(rows_csv), "max_tokens": 24}
         settings = {
