@@ -97,7 +97,7 @@ class TinyBert(Method, Reshapes, ContributesLoss, FollowsTeacher):
         if self.embedding:
             own, target = real.of(HIDDEN, outputs.hidden, 0), real.of(HIDDEN, teacher.hidden, 0)
             total = total + self.embedding * real.error(HIDDEN, self._project(own), target)
-        for depth in range(len(outputs.scores)):
+        for depth in range(len(outputs.scores) if self.hidden or self.attention else 0):
             sources = self._sources(depth, len(outputs.scores), context)
             if self.hidden:
                 own = self._project(real.of(HIDDEN, outputs.hidden, depth + 1))
