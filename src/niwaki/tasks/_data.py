@@ -22,6 +22,7 @@ from niwaki.data.overlap import shared_rows
 from niwaki.data.splits import SPLITS, has_labels, make_splits
 from niwaki.tasks._capabilities import AddsTrainRows, ReadsOtherFiles
 from niwaki.tasks._column_report import describe_columns
+from niwaki.tasks._declarations import Published
 from niwaki.tasks._label_report import contradictions
 from niwaki.tasks._splitting import keep_rare_labels, rare_remark, reject_too_few_rows, sample_rows
 from niwaki.tasks._tables import digest, each_of
@@ -52,15 +53,20 @@ class TaskData:
     def source(self) -> str | Path:
         task, published = self.task, self.task.published
         if published.embedded:
-            if task.path:
-                raise InputError(
-                    f"data.path: task '{task.name}' has rows of its own; take task 'classification' for yours"
-                )
+            self._reject_path()
             return task.name
         if not task.path and not published.hub_id:
             raise InputError(f"data.path: needed for task '{task.name}' (a file or folder with its rows)")
         inside = Path(task.path).expanduser() / published.folder
         return inside if published.folder and task.path and inside.is_dir() else task.path or published.hub_id
+
+    def _reject_path(self) -> None:
+        """Tasks with embedded rows name the task that reads the user's."""
+        task = self.task
+        if task.published.embedded and task.path:
+            bases = [base for base in type(task).__mro__ if getattr(base, "published", None) == Published()]
+            name = bases[0].__module__.rpartition(".")[2]
+            raise InputError(f"data.path: task '{task.name}' has rows of its own; take task '{name}' for yours")
 
     def read_files(self) -> dict[str, pa.Table]:
         """Tables by part; rows that are not divided yet are the part `all`."""
@@ -80,6 +86,7 @@ class TaskData:
     def splits(self) -> dict[str, pa.Table]:
         """`train`, `validation`, `test` and further test sets, in the task's own columns."""
         task = self.task
+        self._reject_path()
         found = task.read_parts()
         hidden = [name for name in found if name not in ("all", "train") and self._hides_labels(found[name], found)]
         if hidden:
