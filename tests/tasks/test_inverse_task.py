@@ -2,6 +2,7 @@
 
 import pytest
 
+from niwaki.core.errors import InputError
 from niwaki.tasks import TASKS
 from niwaki.tasks._inverse_task import InverseTask
 from niwaki.tasks._task import Task
@@ -51,6 +52,25 @@ def test_scores_count_verified_first_and_exact_answers(task):
     assert stats.tolist() == [[1, 1, 1], [1, 0, same], [0, 0, 0], [1, 1, 1]]
     assert task.scorer.scores(stats) == {"verified": 0.75, "verified_at_1": 0.5, "exact": (2 + same) / 4}
     assert not task.scorer.all_wrong(stats).any()
+
+
+def test_answers_in_a_file_are_verified_again(task):
+    rows = task.splits()["test"].slice(0, 3)
+    gold = task.gold(rows)
+    cells = [
+        {"text": gold[0], "verified": False, "rank": 2},
+        {"text": "plus 1", "verified": True, "rank": 1},
+        gold[2],
+    ]
+    values = [task.scorer.parse_value(cell) for cell in cells]
+    assert task.scorer.example_stats(values, rows).tolist() == [[1, 0, 1], [0, 0, 0], [1, 1, 1]]
+    assert task.scorer.parse_value({"other": 1}) == "{'other': 1}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_path_is_rejected(name):
+    with pytest.raises(InputError, match=f"^data.path: task '{name}' has rows of its own; take task 'generation'"):
+        TASKS.load(name, Task)(path="rows.csv").splits()
 
 
 def test_verified_answers_of_a_teacher_become_targets(task):

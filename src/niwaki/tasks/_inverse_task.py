@@ -86,12 +86,14 @@ class InverseScorer(TextScorer):
         first_right = np.array([value["verified"] and value["rank"] == 1 for value in found])
         return np.stack([any_right, first_right, exact], axis=1).astype(np.int64)
 
+    def parse_value(self, cell: object) -> Value:
+        """An answer of a model as it was written to a file, or a text."""
+        return cell if isinstance(cell, dict) and {"text", "rank"} <= cell.keys() else str(cell)
+
     def _judged(self, value: Value, question: str) -> Json:
-        """Baselines and files give texts."""
-        if isinstance(value, dict):
-            return value
-        problem = problem_of(self.task.name)
-        return {"text": str(value), "verified": problem.verify(question, str(value)), "rank": 1}
+        """Baselines and files give texts. What a file says of its answers is verified again."""
+        text, rank = (str(value["text"]), value["rank"]) if isinstance(value, dict) else (str(value), 1)
+        return {"text": text, "verified": problem_of(self.task.name).verify(question, text), "rank": rank}
 
     def scores(self, example_stats: np.ndarray) -> dict[str, float]:
         return dict(zip(("verified", "verified_at_1", "exact"), example_stats.mean(axis=0).tolist(), strict=True))
