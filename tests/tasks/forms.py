@@ -1,9 +1,14 @@
 """Rows for each form of task."""
 
+import numpy as np
+
+from niwaki.data.image_bytes import encode_array
+
 from .inventory import sentence
 from .rows import TEXTS
 
 WORDS = [text.split() for text in TEXTS]
+PICTURES = np.random.default_rng(0).integers(0, 256, (len(TEXTS), 7, 5, 3), dtype=np.uint8)
 BY_FORM = {
     "classification": [{"text": text, "label": n % 2} for n, text in enumerate(TEXTS)],
     "regression": [{"text": text, "label": n / 7} for n, text in enumerate(TEXTS)],
@@ -24,5 +29,6 @@ BY_FORM = {
         }
         for words in WORDS
     ],
+    "images": [{"image": encode_array(one).data, "label": "ab"[n % 2]} for n, one in enumerate(PICTURES)],
     "generation": [{"source": text, "target": text.upper(), "en": text, "de": text.upper()} for text in TEXTS],
 }

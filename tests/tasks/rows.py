@@ -13,6 +13,7 @@ from niwaki.models.features import Features
 from niwaki.models.forward import NO_LABEL, Batch
 
 TOKENIZER = tiny.tokenizer().backend_tokenizer
+PREPROCESSOR = tiny.model("vit", layers=1).tokenizer
 TEXTS = [text for text, _ in tiny.sentences(80)]
 
 
@@ -43,7 +44,7 @@ def counts(task) -> dict[str, int]:
 def batch(features: Features, rows: list[int] | None = None) -> Batch:
     """What a network would be given, but for the tokens."""
     chosen = list(range(len(features))) if rows is None else rows
-    mask = features.rows.ids.padded(features.rows.sequences(chosen))[1]
+    mask = features.rows.padded(features.rows.sequences(chosen), 0)["attention_mask"]
     targets = features.targets
     target = targets[np.array(chosen)] if isinstance(targets, np.ndarray) else targets.padded(chosen, NO_LABEL)[0]
     inputs = {"attention_mask": torch.from_numpy(mask.astype(np.int64))}

@@ -38,7 +38,7 @@ def test_many_unused_columns_are_counted_and_texts_come_first(tmp_path):
     assert "; not used: title, n0, n1, n2, n3, n4, n5, n6 and 13 more (to read pairs" in remark
 
 
-@pytest.mark.parametrize("form", BY_FORM)
+@pytest.mark.parametrize("form", [form for form in BY_FORM if form != "images"])  # whose columns are not guessed
 def test_every_task_lists_what_it_does_not_read(tmp_path, form):
     write_inventory(tmp_path / "wordnet30")  # for senses
     rows = [{**row, "nobody reads this": n} for n, row in enumerate(BY_FORM[form])]
