@@ -163,7 +163,7 @@ def config(family: str, layers: int, width: int, heads: int, ffn: int, labels: l
         if about.keys.key_heads:
             shape[about.keys.key_heads] = heads // 2
         shape |= more_keys(family)
-        head = IMAGE_CLASSIFICATION if family in IMAGES else head
+        head = IMAGE_CLASSIFICATION if family in IMAGES and head == "SequenceClassification" else head
     else:
         shape = {
             "num_hidden_layers": layers,

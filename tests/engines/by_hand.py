@@ -139,6 +139,23 @@ def embedding(model, given):
     return (mean / mean.norm()).tolist()
 
 
+def by_pixels(model, image):
+    """An image that has the size of the network's, with numbers from -1 to 1."""
+    pixels = torch.from_numpy(image).permute(2, 0, 1)[None] / 127.5 - 1
+    return model.network(pixel_values=pixels)
+
+
+@torch.no_grad()
+def image_label(model, image):
+    return model.labels[by_pixels(model, image).logits[0].argmax()]
+
+
+@torch.no_grad()
+def image_embedding(model, image):
+    first = by_pixels(model, image).last_hidden_state[0, 0].double()
+    return (first / first.norm()).tolist()
+
+
 def likelihood(model, given):
     """For each text: the sum of the log-probabilities of its tokens, each masked alone, their number and that of characters."""
     values = []
@@ -161,6 +178,8 @@ def numbers(values):
 
 BY_HAND = {
     "likelihood": likelihood,
+    "image_label": image_label,
+    "image_embedding": image_embedding,
     "embedding": embedding,
     "label": label,
     "labels": labels,

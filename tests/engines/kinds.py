@@ -11,6 +11,7 @@ from niwaki.answers._sense_inventory import SenseInventory, Vectors
 from niwaki.answers._sense_inventory import labels as sense_labels
 from niwaki.answers.senses import Sentence, Target
 from niwaki.answers.text import TARGET, Text
+from niwaki.answers.verified import Verified
 from niwaki.data.wordnet import SENSES as SCHEMA
 from niwaki.models.model import Model
 from niwaki.models.skeleton import CONDITIONAL_GENERATION
@@ -18,6 +19,9 @@ from niwaki.tokenization.training import make
 
 ROWS = [text for text, _ in tiny.sentences(24, seed=3)]
 SENSES = {"film": 2, "story": 3, "end": 1}
+DRAW = np.random.default_rng(3)
+COLOURS = DRAW.uniform(0, 1, (24, 1, 1, 3))
+IMAGES = [*(DRAW.integers(0, 256, (24, 9, 13, 3)) * COLOURS).astype(np.uint8)]  # as large as tiny ViTs read them
 LONG = " ".join(ROWS[:18])  # does not fit into a window
 
 
@@ -41,7 +45,10 @@ KINDS: dict[str, tuple[dict[str, Any], list[str], str]] = {  # settings, labels,
     "senses": ({}, sense_labels(6), "TokenClassification"),
     "embedding": ({}, [], "FeatureExtraction"),
     "likelihood": ({"mask_token_id": tiny.tokenizer().mask_token_id}, [], "MaskedLM"),
+    "image_label": ({}, ["no", "maybe", "yes"], "ImageClassification"),
+    "image_embedding": ({}, [], "FeatureExtraction"),
 }
+IMAGE_FAMILIES = {"bert": "vit", "roberta": "deit"}
 INPUTS: dict[str, list[Any]] = {
     "label": [*ROWS, *zip(ROWS[:6], ROWS[6:], strict=False)],
     "labels": ROWS,
@@ -56,7 +63,12 @@ INPUTS: dict[str, list[Any]] = {
     + [sentence_of(["film"]), sentence_of(LONG.split())],
     "embedding": ROWS,
     "likelihood": [*ROWS[:4], (ROWS[4], ROWS[5])],
+    "image_label": IMAGES,
+    "image_embedding": IMAGES,
 }
+
+
+GENERATED = {"text": Text, "verified": Verified}
 
 
 def sense_inventory() -> SenseInventory:
@@ -84,19 +96,20 @@ def sense_inventory() -> SenseInventory:
 
 
 def model_of(kind: str, family: str = "bert", seed: int = 5, **more: Any) -> Model:
-    if kind == "text":
-        return writing(family, seed)
+    if kind in GENERATED:
+        return writing(kind, family, seed)
     settings, labels, head = KINDS[kind]
+    family = IMAGE_FAMILIES[family] if kind.startswith("image_") else family
     model = tiny.model(family, layers=2, labels=labels, head=head, seed=seed)
     model.network.config.niwaki_answer = {"kind": kind, **settings, **more}
     model.sibling_files = sense_inventory().to_files() if kind == "senses" else {}
     return model
 
 
-def writing(family: str, seed: int) -> Model:
+def writing(kind: str, family: str, seed: int) -> Model:
     """A model that generates text with its own tokenizer."""
     words = " ".join(f"{family[0]}{number}" for number in range(tiny.TARGET_TOKENS))
-    answer_type = Text(beam=2, max_new_tokens=6).to_json()
+    answer_type = GENERATED[kind](beam=2, max_new_tokens=6).to_json()
     model = tiny.model(
         family, layers=1, head=CONDITIONAL_GENERATION, labels=["text"], seed=seed, niwaki_answer=answer_type
     )

@@ -7,7 +7,7 @@ import pytest
 
 import tiny
 from engines.by_hand import BY_HAND, numbers
-from engines.kinds import INPUTS, KINDS, ROWS, SENSES, model_of, saved
+from engines.kinds import GENERATED, INPUTS, KINDS, ROWS, SENSES, model_of, saved
 from niwaki.answers import ANSWERS
 from niwaki.core.errors import InputError, UsageError
 from niwaki.engines.native.library import best
@@ -28,12 +28,18 @@ def case(request, tmp_path_factory):
     )
 
 
-TOLERANCES = {"embedding": 1e-5, "number": 1e-3, "likelihood": 1e-4}  # of values that are numbers
+TOLERANCES = {
+    "embedding": 1e-5,
+    "image_embedding": 1e-5,
+    "number": 1e-3,
+    "likelihood": 1e-4,
+}  # of values that are numbers
 
 
 def test_every_answer_type_is_tested():
-    """Here; generated texts in tests/run/test_generation.py, reconstructions in tests/answers/test_reconstruction.py."""
-    assert set(KINDS) == set(INPUTS) == set(ANSWERS.names()) - {"text", "reconstruction"}
+    """Here; generated texts in tests/run/test_generation.py, verified ones in tests/answers/test_verified.py, reconstructions
+    in tests/answers/test_reconstruction.py."""
+    assert set(KINDS) == set(INPUTS) == set(ANSWERS.names()) - {*GENERATED, "reconstruction"}
 
 
 @pytest.mark.parametrize("engine", ["onnx", "torch"])
@@ -55,7 +61,9 @@ def test_answers_contain_the_values(case):
     values = predictors["onnx"].predict(INPUTS[kind])
     fields = {
         "embedding": "embedding",
+        "image_embedding": "embedding",
         "label": "label",
+        "image_label": "label",
         "labels": "labels",
         "number": "value",
         "choice": "choice",
@@ -71,7 +79,7 @@ def test_answers_contain_the_values(case):
     ].values(INPUTS[kind])
     for answer, given in zip(values, INPUTS[kind], strict=True):
         assert str(answer) and "\n" not in answer.line()
-        if kind == "label":
+        if kind in ("label", "image_label"):
             assert sum(answer.probabilities.values()) == pytest.approx(1)
             assert answer.probability == answer.probabilities[answer.label] == max(answer.probabilities.values())
         elif kind == "labels":
@@ -160,6 +168,8 @@ WRONG = {
     "label": [3, None, ["a", "b", "c"], {"a": 1}, ("a", 3)],
     "labels": [3, ("a", "b", "c")],
     "embedding": [3, None],
+    "image_label": [3, None, ("a", "b")],
+    "image_embedding": [3, None, ["a"]],
     "likelihood": [3, None, ("a", 3), ("a", "b", "c")],
     "number": [3.5, ["a", None]],
     "choice": ["a text", ("a", "b"), ("a", ["one"]), ("a", 3), ("a", ["b", 3]), ("a",)],
@@ -184,6 +194,8 @@ EMPTY = {
     "label": ["", " \n", ("a", " ")],
     "labels": [""],
     "embedding": [" "],
+    "image_label": ["", " "],
+    "image_embedding": ["\n"],
     "likelihood": ["", ("a", " ")],
     "number": ["\t"],
     "choice": [("", ["a", "b"]), ("a", ["b", " "])],
@@ -198,7 +210,7 @@ def test_invalid_input_is_rejected(case):
     kind, _, predictors = case
     good = INPUTS[kind][0]
     for given in WRONG[kind]:
-        with pytest.raises(UsageError, match=r"^texts\.1: must be a ") as caught:
+        with pytest.raises(UsageError, match=r"^texts\.1: must be (a|the) ") as caught:
             predictors["onnx"].predict([good, given])
         assert type(given).__name__ in str(caught.value) and "\n" not in str(caught.value)
     for given in EMPTY[kind]:

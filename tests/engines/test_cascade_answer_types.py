@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from engines.cascades import assert_rejected
-from engines.kinds import INPUTS, ROWS, model_of, saved, sense_inventory
+from engines.kinds import GENERATED, INPUTS, ROWS, model_of, saved, sense_inventory
 from niwaki.answers import ANSWERS
 from niwaki.answers._answer_type import AnswerType
 from niwaki.answers._capabilities import HasConfidence
@@ -13,9 +13,9 @@ from niwaki.core.files import write_json
 from niwaki.engines.cascade import CASCADE, Cascade
 from niwaki.engines.predictor import Predictor
 
-WITHOUT_CONFIDENCE = {"number", "embedding", "likelihood", "reconstruction"}
+WITHOUT_CONFIDENCE = {"number", "embedding", "image_embedding", "likelihood", "reconstruction"}
 TYPES_WITH_CONFIDENCE = sorted(set(ANSWERS.names()) - WITHOUT_CONFIDENCE)
-INPUTS_BY_TYPE = {**INPUTS, "text": ROWS}
+INPUTS_BY_TYPE = {**INPUTS, **dict.fromkeys(GENERATED, ROWS)}
 
 
 @pytest.fixture(scope="module", params=TYPES_WITH_CONFIDENCE)
@@ -114,7 +114,7 @@ def test_temperature_is_only_accepted_where_one_label_is_chosen(model_pair):
     with_threshold(folder, 0.5)
     steps = [{"folder": "model-0", "temperature": 2.0}, {"folder": "model-1"}]
     write_json(folder / CASCADE, {"version": 1, "steps": steps})
-    if kind in ("label", "choice"):
+    if kind in ("label", "image_label", "choice"):
         assert len(Cascade(folder).values(INPUTS_BY_TYPE[kind])) == len(INPUTS_BY_TYPE[kind])
     else:
         assert_rejected(folder, "which only models that choose one label have")
