@@ -87,7 +87,7 @@ def test_a_bare_encoder_may_lack_its_head(tmp_path):
     check_weights(tmp_path)
 
 
-@pytest.mark.parametrize("family", tiny.FAMILIES)
+@pytest.mark.parametrize("family", [*tiny.FAMILIES, *tiny.IMAGES])
 def test_every_family_passes(tmp_path, family):
     tiny.model(family).save(tmp_path)
     check_weights(tmp_path)

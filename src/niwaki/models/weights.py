@@ -10,10 +10,11 @@ from niwaki.core.shards import shard_files, stored_tensors
 from niwaki.core.tensor_file import Header, read_header
 from niwaki.models.blueprint import Blueprint
 from niwaki.models.config_rules import MAX_BYTES
+from niwaki.models.family import family_of
 from niwaki.models.head import Head
 from niwaki.models.model import BLUEPRINT, check_tensors
 from niwaki.models.progress import without_load_warnings
-from niwaki.models.skeleton import CONDITIONAL_GENERATION, checked_config, read_config
+from niwaki.models.skeleton import CONDITIONAL_GENERATION, IMAGE_CLASSIFICATION, checked_config, read_config
 from niwaki.models.stock import WEIGHTS, stock_network
 
 TYPES = {
@@ -33,9 +34,10 @@ TYPES = {
     "I64": torch.int64,
     "U64": torch.uint64,
 }
-ANY = Head(
-    ["0", "1"], CONDITIONAL_GENERATION
-)  # stands for the task's: an encoder gets the head for whole texts in its place
+PLACEHOLDER_HEADS = {  # by what a network reads; they stand for the task's
+    "texts": Head(["0", "1"], CONDITIONAL_GENERATION),  # an encoder gets the head for whole texts in its place
+    "images": Head(["0", "1"], IMAGE_CLASSIFICATION),
+}
 
 
 def check_weights(folder: Path) -> None:
@@ -46,8 +48,9 @@ def check_weights(folder: Path) -> None:
         check_finite(path, read_header(path))
     config = read_config(folder)
     if not (folder / BLUEPRINT).exists():
+        head = PLACEHOLDER_HEADS[family_of(str(config["model_type"])).inputs.reads]
         with without_load_warnings():
-            stock_network(folder, ANY.on(config), found, lambda: tensors_of(found), new_head=True, device_map="meta")
+            stock_network(folder, head.on(config), found, lambda: tensors_of(found), new_head=True, device_map="meta")
         return
     blueprint = Blueprint.from_json(strict_json.load(folder / BLUEPRINT, MAX_BYTES))
     blueprint.base = checked_config(blueprint.base, str(folder / BLUEPRINT))
