@@ -1,8 +1,10 @@
 """Rows to tasks: a named set by its folder, other rows by their columns."""
 
+import numpy as np
 import pytest
 
 from niwaki.core.errors import InputError
+from niwaki.data.image_bytes import encode_array
 from niwaki.tasks import TASKS
 from niwaki.tasks._detect_task import recognise
 from niwaki.tasks._task import Task
@@ -30,6 +32,16 @@ ROWS = {
 def test_own_rows_by_their_columns(tmp_path, kind):
     assert recognise(jsonl(tmp_path / "mine.jsonl", ROWS[kind]), {}) == kind
     assert recognise(folder(tmp_path / "mine", train=ROWS[kind], test=ROWS[kind][:9]), {}) == kind
+
+
+def test_images_by_their_files_or_columns(tmp_path):
+    pixels = np.random.default_rng(0).integers(0, 256, (4, 6, 5, 3), dtype=np.uint8)
+    np.savez(tmp_path / "rows.npz", images=pixels, labels=np.arange(4))
+    (tmp_path / "photos/cat").mkdir(parents=True)
+    (tmp_path / "photos/cat/1.png").write_bytes(encode_array(pixels[0]).data)
+    cells = [{"image": {"bytes": encode_array(one).data, "path": "x"}, "label": 1} for one in pixels]
+    for source in (tmp_path / "rows.npz", tmp_path / "photos", folder(tmp_path / "table", train=cells)):
+        assert recognise(str(source), {}) == "image_classification"
 
 
 @pytest.mark.parametrize("name", HOMES)

@@ -31,6 +31,17 @@ def is_folder_of_images(source: str | Path) -> bool:
     return path.is_dir() and any(_is_image(file) for pattern in ("*/*", "*/*/*") for file in path.glob(pattern))
 
 
+def is_image_source(source: str | Path) -> bool:
+    """Whether it is a file of arrays or a folder of images, so that it has no columns."""
+    path = Path(source).expanduser()
+    return (path.suffix.lower() == ".npz" and not path.is_dir()) or is_folder_of_images(path)
+
+
+def is_image_table(table: pa.Table) -> bool:
+    """Whether a column holds images as `datasets` writes them. Columns of plain bytes may be texts."""
+    return any(pa.types.is_struct(field.type) and _holds_bytes(field.type) for field in table.schema)
+
+
 def read_folder(folder: Path) -> dict[str, pa.Table]:
     """`train/cat/1.png` or, where no subfolder is named after a part, `cat/1.png`."""
     parts = {split_of(path.name): path for path in _subfolders(folder) if split_of(path.name)}

@@ -3,11 +3,13 @@
 from pathlib import Path
 
 from niwaki.core.errors import InputError
-from niwaki.data import dataset_files
+from niwaki.data import dataset_files, image_rows
 from niwaki.data.columns import guess_columns
 from niwaki.data.raganato import is_raganato
 from niwaki.tasks import TASKS
 from niwaki.tasks._task import Task
+
+IMAGES = "image_classification"
 
 
 def recognise(source: str, named: dict[str, str]) -> str:
@@ -25,5 +27,7 @@ def recognise(source: str, named: dict[str, str]) -> str:
             )
     if is_raganato(folder):
         return "senses"
-    tables = dataset_files.read_splits(source)
-    return guess_columns(next(iter(tables.values())), named).kind
+    if image_rows.is_image_source(source):
+        return IMAGES
+    table = next(iter(dataset_files.read_splits(source).values()))
+    return IMAGES if image_rows.is_image_table(table) else guess_columns(table, named).kind
