@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
@@ -22,6 +23,7 @@ TASKS = (
     "senses",
     "roles",
     "generation",
+    "image_classification",
 )
 SHORT: dict[str, dict[str, Any]] = {
     "question_answering": {"max_tokens": 32, "stride": 8},
@@ -127,10 +129,20 @@ def rows(task: str, count: int = 90, seed: int = 0) -> list[Row]:
 
 
 def write(task: str, folder: Path, count: int = 90) -> Path:
+    if task == "image_classification":
+        return images(folder / "rows.npz", count)
     path = folder / f"{task}.jsonl"
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows(task, count)), encoding="utf-8")
     if task == "senses":
         inventory(folder / "wordnet30")
+    return path
+
+
+def images(path: Path, count: int) -> Path:
+    """Bright and dark ones."""
+    draw, bright = np.random.default_rng(0), np.arange(count) % 2
+    pixels = draw.integers(0, 160, (count, 9, 13, 3)) + 95 * bright[:, None, None, None]
+    np.savez(path, images=pixels.astype(np.uint8), labels=np.array(["dark", "bright"])[bright])
     return path
 
 

@@ -61,28 +61,38 @@ STAGES = [
     {"name": "int8", "methods": [{"use": "int8"}]},
 ]
 NAMES = [stage["name"] for stage in STAGES]
-CONDITIONAL_GENERATION = {
-    "teacher": {"methods": [task_rows.ADD_DECODER]},
-    "recurrent": {"methods": [{"use": "decoder", "count": 1}, {"use": "sequence_kd"}]},
-}  # what is otherwise where texts are written
+OTHER_METHODS = {
+    "generation": {
+        "teacher": [task_rows.ADD_DECODER],
+        "recurrent": [{"use": "decoder", "count": 1}, {"use": "sequence_kd"}],
+    },
+    "image_classification": {  # no words: no vocabulary, and no networks that read words one by one
+        "recurrent": [{"use": "student", "hidden": 16}, {"use": "logits"}],
+        "pruned": [{"use": "heads", "keep": 0.5}, {"use": "ffn", "keep": 0.5, "multiple": 8}, {"use": "logits"}],
+    },
+}  # by task and stage
 
 
 def stages_for(task: str) -> list[dict]:
-    return [
-        {**stage, **(CONDITIONAL_GENERATION.get(stage["name"], {}) if task == "generation" else {})} for stage in STAGES
-    ]
+    other = OTHER_METHODS.get(task, {})
+    return [{**stage, **({"methods": other[stage["name"]]} if stage["name"] in other else {})} for stage in STAGES]
 
 
 @pytest.fixture(scope="module", params=task_rows.TASKS)
 def chain(request, tmp_path_factory, bert_folder):
     """A kind of task with all its stages made, as a run makes them; and the file its rows are in."""
     folder = tmp_path_factory.mktemp(request.param)
+    model = bert_folder
+    if request.param == "image_classification":
+        model = folder / "vit"
+        model.mkdir()
+        tiny.model("vit").save(model)
     rows = task_rows.write(request.param, folder, count=110)
     data = {"path": str(rows), **task_rows.SHORT.get(request.param, {})}
     plan = make_plan(
         parse(
             {
-                "model": str(bert_folder),
+                "model": str(model),
                 "task": request.param,
                 "data": data,
                 "quantize": [],
@@ -108,7 +118,8 @@ def _quick(monkeypatch):
 def test_every_kind_of_task_is_covered():
     """Tasks of language models have no labels and no teachers: tests/run/test_pretraining.py takes them through a run."""
     tasks = [TASKS.load(name, Task) for name in TASKS.names()]
-    assert {task.table.layout for task in tasks if not issubclass(task, LanguageModelTask)} == set(task_rows.TASKS)
+    layouts = {task.table.layout for task in tasks if not issubclass(task, LanguageModelTask)}
+    assert layouts == {TASKS.load(name, Task).table.layout for name in task_rows.TASKS}
 
 
 def stage_folder(plan: Plan, folder, name):
@@ -158,7 +169,7 @@ def test_a_saved_model_and_a_file_of_what_it_says_score_alike(chain, tmp_path, n
     model = stage_folder(plan, folder, name) / "model"
     overrides = [f"data.{key}={value}" for key, value in task_rows.SHORT.get(plan.task.table.layout, {}).items()]
     found = api.evaluate(model, data=rows, overrides=overrides)
-    assert found["task"] == plan.task.table.layout  # known by its columns
+    assert found["task"] == plan.task.name  # known by its columns
     recorded = read_json(model.parent / "result.json")["score"]
     assert {key: score["value"] for key, score in found["all"].items()} == pytest.approx(
         {key: score["value"] for key, score in recorded["all"].items()}
