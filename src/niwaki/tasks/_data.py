@@ -53,20 +53,12 @@ class TaskData:
     def source(self) -> str | Path:
         task, published = self.task, self.task.published
         if published.embedded:
-            self._reject_path()
+            _reject_path(self.task)
             return task.name
         if not task.path and not published.hub_id:
             raise InputError(f"data.path: needed for task '{task.name}' (a file or folder with its rows)")
         inside = Path(task.path).expanduser() / published.folder
         return inside if published.folder and task.path and inside.is_dir() else task.path or published.hub_id
-
-    def _reject_path(self) -> None:
-        """Tasks with embedded rows name the task that reads the user's."""
-        task = self.task
-        if task.published.embedded and task.path:
-            bases = [base for base in type(task).__mro__ if getattr(base, "published", None) == Published()]
-            name = bases[0].__module__.rpartition(".")[2]
-            raise InputError(f"data.path: task '{task.name}' has rows of its own; take task '{name}' for yours")
 
     def read_files(self) -> dict[str, pa.Table]:
         """Tables by part; rows that are not divided yet are the part `all`."""
@@ -86,7 +78,7 @@ class TaskData:
     def splits(self) -> dict[str, pa.Table]:
         """`train`, `validation`, `test` and further test sets, in the task's own columns."""
         task = self.task
-        self._reject_path()
+        _reject_path(self.task)
         found = task.read_parts()
         hidden = [name for name in found if name not in ("all", "train") and self._hides_labels(found[name], found)]
         if hidden:
@@ -244,3 +236,11 @@ class TaskData:
             if "train" not in parts or self.columns(parts["train"])["label"] in table.column_names:
                 raise
             return True
+
+
+def _reject_path(task: "Task") -> None:
+    """Tasks with embedded rows name the task that reads the user's."""
+    if task.published.embedded and task.path:
+        bases = [base for base in type(task).__mro__ if getattr(base, "published", None) == Published()]
+        name = bases[0].__module__.rpartition(".")[2]
+        raise InputError(f"data.path: task '{task.name}' has rows of its own; take task '{name}' for yours")
