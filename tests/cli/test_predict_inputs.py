@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from engines.by_hand import numbers
 from engines.kinds import INPUTS, model_of, saved
@@ -114,4 +115,21 @@ def test_malformed_and_empty_lines_are_rejected(niwaki, rejected, served):
 
 
 def test_every_answer_type_has_example_lines():
-    assert LINES.keys() == GIVEN.keys() == BAD.keys() == INPUTS.keys()
+    assert LINES.keys() == GIVEN.keys() == BAD.keys() == INPUTS.keys() - {"image_label", "image_embedding"}
+
+
+@pytest.mark.parametrize("kind", ["image_label", "image_embedding"])
+def test_paths_of_images_are_predicted(niwaki, rejected, tmp_path, kind):
+    folder = saved(model_of(kind), tmp_path / "model")
+    pixels = np.random.default_rng(0).integers(0, 256, (2, 9, 13, 3), dtype=np.uint8)
+    paths = [str(tmp_path / f"{number}.png") for number in range(2)]
+    for path, image in zip(paths, pixels, strict=True):
+        Image.fromarray(image).save(path)
+    (tmp_path / "lines").write_text("\n".join(paths))
+    found = json.loads(niwaki("predict", folder, "--in", tmp_path / "lines", "--json").out)
+    wanted = [answer.record() for answer in Predictor(folder).predict(list(pixels))]
+    assert [answer["text"] for answer in found] == paths
+    for one, other in zip(found, wanted, strict=True):
+        name = "label" if kind == "image_label" else "embedding"
+        assert one[name] == (other[name] if kind == "image_label" else pytest.approx(other[name], abs=1e-3))
+    assert "missing.png" in rejected("predict", folder, paths[0], str(tmp_path / "missing.png"), code=3)
