@@ -107,7 +107,7 @@ def batch_of_reviews() -> tuple[Batch, float]:
 
 
 def network_of(layers: int) -> PreTrainedModel:
-    """The shape of BERT-base is what a config of this type has if nothing else is said."""
+    """The shape of BERT-base is the default of a config of this type."""
     torch.manual_seed(SEED)
     values = {"model_type": "bert", "architectures": ["BertForSequenceClassification"], "num_hidden_layers": layers}
     return build(values)
