@@ -4,6 +4,7 @@ import gc
 import os
 import sys
 import tempfile
+from collections.abc import Iterator
 
 # tests neither read nor change the user's cache, for instance which engine was the fastest
 os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="niwaki-tests-")
@@ -48,6 +49,18 @@ def _single_thread() -> None:
 
         transformers.logging.set_verbosity_error()
         transformers.utils.logging.disable_progress_bar()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _trace_once() -> Iterator[None]:
+    """For tests of the exporter, tests/engines/conftest.py takes this back."""
+    if "torch" not in sys.modules:
+        yield
+        return
+    import traces
+
+    with traces.traced_once():
+        yield
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """A covering selection of a large product for the fast tests; `make slow` runs the rest with the same test functions."""
 
-from collections.abc import Collection, Hashable, Iterable
+import itertools
+from collections.abc import Collection, Hashable, Iterable, Sequence
 
 import pytest
 
@@ -10,6 +11,20 @@ def rest_slow(cases: Iterable[Hashable], fast: Collection[Hashable]) -> list:
     cases = list(cases)
     assert set(fast) <= set(cases), "a fast case that does not exist"
     return [case if case in fast else pytest.param(case, marks=pytest.mark.slow) for case in cases]
+
+
+def covering(*axes: Sequence[object]) -> list:
+    """The product of the axes as parameters. As many are fast as the longest axis has values, and every value of every axis is
+    in one of these; the rest are slow."""
+    fast = {tuple(number % len(axis) for axis in axes) for number in range(max(map(len, axes)))}
+    places = itertools.product(*(range(len(axis)) for axis in axes))
+    return [
+        pytest.param(
+            *(axis[place] for axis, place in zip(axes, case, strict=True)),
+            marks=[] if case in fast else pytest.mark.slow,
+        )
+        for case in places
+    ]
 
 
 def chain(names: Iterable[str]) -> list[tuple[str, str]]:

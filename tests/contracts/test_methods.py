@@ -55,7 +55,7 @@ RUN = [name for name in NAMES if name != "add_decoder"]  # with it the teacher o
 SEQ2SEQ = ("decoder_kd", "decoder", "sequence_kd")  # methods for seq2seq models
 CUTS = ("blocks", "ffn", "heads", "joint", "l0", "layers", "student")  # methods that leave other layers than they find
 WHILE_TRAINING = (AveragesWeights, ContributesLoss, KeepsStart, Penalizes, ScalesLearningRates, Schedules, SelectsRows)
-TRAIN = {"epochs": 0.5, "batch": 16, "lr": 1e-3, "precision": "fp32"}
+TRAIN = {"epochs": 0.25, "batch": 16, "lr": 1e-3, "precision": "fp32"}
 
 
 def kind(name: str) -> type[Method]:
@@ -79,7 +79,7 @@ def plan_for(name: str, settings: dict, bert_folder, rows_csv):
     method = {"use": name, **settings}
     stage = {"name": "made", "start": "teacher", "methods": [method]}
     if kind(name).requires.training or needs_teacher(name):
-        stage["train"] = TRAIN
+        stage["train"] = {**TRAIN, "epochs": 0.5} if name in SEQ2SEQ else TRAIN
     if needs_teacher(name):
         stage["teacher"] = "teacher"
     task, data, first = "classification", {"path": str(rows_csv)}, []
@@ -193,8 +193,11 @@ def test_layers_may_differ(uneven_folder, home, rows_csv, name):
         assert all(have == want or have == (0, want[1]) for have, want in zip(sizes, wanted, strict=True))
 
 
-# fast: the methods that act while training; the others change the network before or behind it, and training resumes alike
+# fast: the methods that act while training, but for those that act as another one does; the others change the network before or
+# behind training, which resumes alike
+AS_ANOTHER = ("attention_relations", "cosine", "layerwise_lr", "moefication", "movement", "pkd", "sparse_upcycling")
 ACTING = [name for name in RUN if issubclass(kind(name), WHILE_TRAINING) or name in ("mixout", "lora", "ternary")]
+ACTING = [name for name in ACTING if name not in AS_ANOTHER]
 
 
 @pytest.mark.parametrize("name", rest_slow(RUN, ACTING))

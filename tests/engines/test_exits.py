@@ -19,6 +19,7 @@ from niwaki.engines.predictor import Predictor
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.edits.layers import Layers
 from niwaki.models.ties import unique_tensors
+from selection import covering
 
 EXITS = [1, 3]
 ENGINES = ("onnx", "native", "torch")
@@ -64,9 +65,8 @@ def at(exit_):
     return lambda number, logits: np.full(len(logits), number == exit_)
 
 
-@pytest.mark.parametrize("whole", [False, True], ids=["floats", "bytes"])
-@pytest.mark.parametrize("family", ["bert", "mpnet", "albert"])
 @pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(("family", "whole"), covering(["bert", "mpnet", "albert"], [False, True]))
 def test_exit_gives_the_logits_of_the_truncated_model(folders, engine, family, whole):
     folder, cuts = folders(family, whole)
     model = Predictor(folder, engine, threads=2)

@@ -22,6 +22,7 @@ from niwaki.cli._app import run
 from niwaki.core import log
 from niwaki.engines.predictor import Predictor
 from niwaki.models.model import load_folder
+from selection import covering
 
 CASES = cases()
 # a file that is not rejected early takes far more; benchmarks/untrusted_files.py checks the documented limit of 1 s
@@ -127,8 +128,10 @@ def test_a_panic_that_no_rule_foresaw_shows_no_traceback(sound, monkeypatch, cap
     assert "tokenizer.json: cannot be read (index out of bounds)" in first and "a fault of niwaki's own" in second
 
 
-@pytest.mark.parametrize("head", ["SequenceClassification", "TokenClassification", "QuestionAnswering"])
-@pytest.mark.parametrize("family", tiny.FAMILIES)
+@pytest.mark.parametrize(
+    ("family", "head"),
+    covering(tiny.FAMILIES, ["SequenceClassification", "TokenClassification", "QuestionAnswering"]),
+)
 def test_a_valid_model_loads(family, head, tmp_path):
     from niwaki.engines.export import write_graph
 

@@ -5,7 +5,7 @@ import pytest
 from reliability import faults
 from reliability.saves import all_saves
 
-EVERY = {"training state": 9, "stage": 27, "measurement or report": 2, "ledger": 1}  # `benchmarks/faults.py` tries all
+EVERY = {"training state": 18, "stage": 54, "measurement or report": 2, "ledger": 1}  # `benchmarks/faults.py` tries all
 pytestmark = pytest.mark.skipif(not faults.can_inject(), reason="needs strace, and leave to trace")
 
 

@@ -1,5 +1,7 @@
 """The whole network against torch, at widths and lengths that take every path of the kernels."""
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
@@ -56,9 +58,8 @@ def coarser(name: str) -> float:
     return 255 / c.kernels(name).last_code
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize("family", ["bert", "mpnet"])
-@pytest.mark.parametrize("whole", [False, True], ids=["floats", "bytes"])
+@pytest.mark.parametrize(("shape", "whole"), itertools.product(SHAPES, [False, True]))
+@pytest.mark.parametrize("family", ["bert", pytest.param("mpnet", marks=pytest.mark.slow)])
 def test_widths_and_lengths(kernels, family, shape, whole):
     model = tiny.model(family, width=shape[0], heads=shape[1], ffn=100)
     if whole:

@@ -11,6 +11,7 @@ from niwaki.engines import engine_choice
 from niwaki.engines.predictor import Predictor
 from niwaki.engines.runtimes.torch_bf16 import TorchBf16
 from niwaki.models.edits.int8 import Int8
+from selection import covering
 
 TEXTS = [text for text, _ in tiny.sentences(40, seed=6)]
 
@@ -21,8 +22,7 @@ def able(monkeypatch):
     monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: True)
 
 
-@pytest.mark.parametrize("head", ["SequenceClassification", "TokenClassification"])
-@pytest.mark.parametrize("family", tiny.FAMILIES)
+@pytest.mark.parametrize(("family", "head"), covering(tiny.FAMILIES, ["SequenceClassification", "TokenClassification"]))
 def test_logits_are_close_to_float32(able, tmp_path, family, head):
     folder = tiny.deployed(tiny.model(family, head=head), tmp_path / "made")
     found, wanted = (Predictor(folder, engine) for engine in ("torch_bf16", "torch"))
