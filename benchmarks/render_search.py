@@ -77,6 +77,28 @@ def range_of(one: Record) -> str:
     return f"{one['mean']:.2f} ({one['low']:.2f} to {one['high']:.2f})"
 
 
+def supernets(rows: Records) -> str:
+    if not rows:
+        return "Not measured yet."
+    row = rows[-1]
+    alone, cut = (
+        sum(one[f"{kind}_seconds"] for one in row["shapes"]) / len(row["shapes"]) for kind in ("alone", "cut")
+    )
+    note = (
+        f"Command: `python benchmarks/supernet.py FOLDER {len(row['shapes'])} {row['epochs']:g}`. Rotten Tomatoes, MiniLM; scores on test rows, one "
+        f"seed. Spearman's correlation of the two columns: {row['correlation']:.2f} (target 0.8). The teacher has {row['teacher']:.1%}, the whole "
+        f"supernet {row['supernet']:.1%}. Processor seconds: {row['supernet_seconds']:.0f} for the supernet and {cut:.1f} for each cut, scored and "
+        f"exported; {alone:.0f} for a shape that was trained alone."
+    )
+    lines = [
+        f"| {layers} | {heads:.0%} | {ffn:.0%} | {one['cut']:.1%} | {one['alone']:.1%} |"
+        for one in row["shapes"]
+        for layers, heads, ffn in [one["shape"]]
+    ]
+    head = "| layers | heads | neurons | cut from the supernet | trained alone |"
+    return "\n".join([note, "", head, "|---" * 5 + "|", *lines])
+
+
 def headline() -> str:
     rows = newest(records.read("search_budget"), "search")
     if not rows:
@@ -97,5 +119,6 @@ PAGE = Page(
         Section("search_budget", "Searches", searches),
         Section("search_budget", "Samplers at equal joules", samplers),
         Section("search_budget", "Predictions", predictions),
+        Section("supernet", "Cut from a supernet, or trained alone", supernets),
     ),
 )

@@ -53,7 +53,16 @@ EXAMPLES = {
 NAMES = METHODS.names()
 RUN = [name for name in NAMES if name != "add_decoder"]  # with it the teacher of those that follow is made
 SEQ2SEQ = ("decoder_kd", "decoder", "sequence_kd")  # methods for seq2seq models
-CUTS = ("blocks", "ffn", "heads", "joint", "l0", "layers", "student")  # methods that leave other layers than they find
+CUTS = (
+    "blocks",
+    "ffn",
+    "heads",
+    "joint",
+    "l0",
+    "layers",
+    "student",
+    "subnet",
+)  # methods that leave other layers than they find
 WHILE_TRAINING = (AveragesWeights, ContributesLoss, KeepsStart, Penalizes, ScalesLearningRates, Schedules, SelectsRows)
 TRAIN = {"epochs": 0.25, "batch": 16, "lr": 1e-3, "precision": "fp32"}
 
@@ -90,6 +99,8 @@ def plan_for(name: str, settings: dict, bert_folder, rows_csv):
             "path": str(rows if rows.exists() else task_rows.write("generation", rows.parent)),
             **task_rows.SHORT["generation"],
         }
+    if name == "subnet":
+        first = [{"use": "supernet", "batches": 1}]
     if kind(name).requires.pairs:
         rows = rows_csv.with_name("pairs.csv")
         data = {"path": str(rows if rows.exists() else tiny.write_pairs_csv(rows))}

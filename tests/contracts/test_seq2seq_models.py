@@ -55,6 +55,8 @@ REJECTED = {
     "reinit": "this model generates text",
     "smart": "this model generates text",
     "stack": "is an encoder-decoder",
+    "subnet": "was not trained by 'supernet'",
+    "supernet": "the model generates text",
     "token_dropping": "needs every token",
     "token_pooling": "needs every token",
     "weighted_layers": "heads for labels of texts and for tags",

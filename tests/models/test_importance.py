@@ -23,8 +23,11 @@ def test_importance_equals_finite_differences(family):
     def slope(which, layer, place):
         found = []
         for sign in (1, -1):
-            with torch.no_grad(), gates(model.anatomy) as (heads, neurons, columns):
-                {"heads": heads, "neurons": neurons}.get(which, [columns])[layer][place] += sign * step
+            heads = [torch.ones(layer.heads) for layer in model.anatomy.attentions]
+            neurons = [torch.ones(block.ffn_size) for block in model.anatomy.blocks]
+            columns = torch.ones(model.anatomy.hidden_size)
+            {"heads": heads, "neurons": neurons}.get(which, [columns])[layer][place] += sign * step
+            with torch.no_grad(), gates(model.anatomy, heads, neurons, columns):
                 found.append(loss_of(model, batch).item())
         return abs(found[0] - found[1]) / (2 * step)
 

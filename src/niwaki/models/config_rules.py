@@ -28,6 +28,7 @@ from niwaki.models.value_rules import (
     exits,
     filter_widths,
     flag,
+    head_order,
     label_numbers,
     labels,
     mark,
@@ -141,6 +142,7 @@ ALLOWED: dict[str, Rule] = {
     "niwaki_answer": answer,
     "niwaki_pooling": answer,
     "niwaki_exits": exits,
+    "niwaki_head_order": head_order,
 }
 PROVENANCE = {
     "_name_or_path",

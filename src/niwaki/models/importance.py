@@ -4,7 +4,7 @@ Every one gets a gate of value 1; its importance is |∂loss/∂gate|, summed ov
 """
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -28,7 +28,10 @@ def importance(model: Model, batches: Iterable[Batch], loss: Callable[[Model, Ba
     anatomy = model.anatomy
     was_training = model.network.training
     model.network.eval()
-    with gates(anatomy) as (heads, neurons, columns), _frozen(model.network):
+    heads = [torch.ones(layer.heads, requires_grad=True) for layer in anatomy.attentions]
+    neurons = [torch.ones(block.ffn_size, requires_grad=True) for block in anatomy.blocks]
+    columns = torch.ones(anatomy.hidden_size, requires_grad=True)
+    with gates(anatomy, heads, neurons, columns), _frozen(model.network):
         gate_list = [*heads, *neurons, columns]
         totals = [torch.zeros_like(gate) for gate in gate_list]
         for batch in batches:
@@ -41,21 +44,21 @@ def importance(model: Model, batches: Iterable[Batch], loss: Callable[[Model, Ba
 
 
 @contextlib.contextmanager
-def gates(anatomy: Anatomy) -> Iterator[tuple[list[Tensor], list[Tensor], Tensor]]:
-    """Puts a gate before `out` (per head), before what reads a block (per neuron) and after every norm (per column)."""
-    heads = [torch.ones(layer.heads, requires_grad=True) for layer in anatomy.attentions]
-    neurons = [torch.ones(block.ffn_size, requires_grad=True) for block in anatomy.blocks]
-    columns = torch.ones(anatomy.hidden_size, requires_grad=True)
+def gates(
+    anatomy: Anatomy, heads: Sequence[Tensor], neurons: Sequence[Tensor], columns: Tensor | None = None
+) -> Iterator[None]:
+    """Puts factors before `out` (per head), before what reads a block (per neuron) and after every norm (per column)."""
     handles = []
     for block, gate in zip(anatomy.blocks, neurons, strict=True):
         handles.append(block.consumer.register_forward_pre_hook(_gate_input(gate, block.factors)))
     for layer, gate in zip(anatomy.attentions, heads, strict=True):
         per_head = partial(torch.repeat_interleave, repeats=layer.head_size)
         handles.append(layer.part("out").register_forward_pre_hook(_gate_input(gate, per_head)))
-    for layer in anatomy.every_layer:
-        handles += [layer.part(norm).register_forward_hook(_gate_output(columns)) for norm in layer.norms]
+    if columns is not None:
+        for layer in anatomy.every_layer:
+            handles += [layer.part(norm).register_forward_hook(_gate_output(columns)) for norm in layer.norms]
     try:
-        yield heads, neurons, columns
+        yield
     finally:
         for handle in handles:
             handle.remove()

@@ -48,7 +48,7 @@ EXTRA_CONFIG_KEYS = (
     "niwaki_max_tokens",
     "niwaki_answer",
     "niwaki_pooling",
-    "niwaki_exits",
+    *("niwaki_exits", "niwaki_head_order"),
     "problem_type",
 )  # what config.json adds to the shape that a blueprint gives
 

@@ -8,6 +8,7 @@ from niwaki.models.family import FAMILIES, Family
 
 MAX_LABELS = 100_000
 MOST_LAYERS, MOST_POSITIONS, MOST_TOKENS = 200, 1 << 20, 10_000_000
+MOST_HEADS = 4096
 WIDEST = 1 << 17
 NO_POSITIONS = 512  # tokens of a text, for a model that has no table of positions
 ACTIVATIONS = {
@@ -146,6 +147,17 @@ def exits(value: object) -> bool:
         and all(map(whole(MOST_LAYERS, 1), value))
         and value == sorted(set(value))
     )
+
+
+def head_order(value: object) -> bool:
+    """For each layer a permutation of its heads."""
+    return isinstance(value, list) and 1 <= len(value) <= MOST_LAYERS and all(map(_is_permutation, value))
+
+
+def _is_permutation(value: object) -> bool:
+    if not isinstance(value, list) or not 1 <= len(value) <= MOST_HEADS or not all(map(whole(MOST_HEADS), value)):
+        return False
+    return sorted(value) == list(range(len(value)))
 
 
 def answer(value: object) -> bool:

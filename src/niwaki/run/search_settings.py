@@ -6,7 +6,8 @@ from niwaki.core.settings import Settings, setting
 
 Objective = Literal["bytes", "latency", "joules", "score"]
 Copy = Literal["float", "int8", "4bit"]
-OFF = "off"  # a choice: the method is left out, or the setting keeps its default
+ON = "on"  # a choice: the method takes part
+OFF = "off"  # the method is left out, or the setting keeps its default
 
 
 class SearchSettings(Settings):
@@ -34,7 +35,7 @@ class SearchSettings(Settings):
     engines: list[str] = setting(["native", "onnx"], "engines to try for every model", min_length=1)
     space: dict[str, list[bool | int | float | str]] = setting(
         {},
-        "values to try, by the path of a setting as in --set; they replace those of the methods. 'off' leaves a method out",
+        "values to try, by the path of a setting as in --set; they replace those of the methods. The path of a method has 'on' and 'off'",
     )
 
     @property

@@ -14,12 +14,11 @@ from niwaki.methods import METHODS
 from niwaki.methods._method import Bakes, Method, ReadsStages, Reshapes
 from niwaki.models.model import Model
 from niwaki.run.recipe_settings import Recipe, Stage
-from niwaki.run.search_settings import OFF
+from niwaki.run.search_settings import OFF, ON
 
 Value = bool | int | float | str
 Point = Mapping[str, Value]  # a value for each path
 ORDER, THEN = "stages", " > "  # the path of the choice of stages, and what joins their names
-ON = "on"
 SHARES = {  # of a size of the start model
     "layers": (1 / 6, 1 / 3, 1 / 2, 2 / 3),
     "hidden": (1 / 3, 1 / 2, 2 / 3),

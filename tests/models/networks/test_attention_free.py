@@ -130,9 +130,10 @@ def some_of_each(model):
 def test_neurons_and_filters_that_are_cut_are_those_that_were_switched_off(model, tmp_path):
     batch, edit = tiny.batch(model, pairs=True), some_of_each(model)
     off = copy.deepcopy(model)
-    with gates(off.anatomy) as (_, neurons, _):
-        for gate, keep in zip(neurons, edit.keep, strict=True):
-            gate.zero_()[keep] = 1
+    neurons = [torch.zeros(block.ffn_size) for block in off.anatomy.blocks]
+    for gate, keep in zip(neurons, edit.keep, strict=True):
+        gate[keep] = 1
+    with gates(off.anatomy, [], neurons):
         wanted = logits(off, batch)
     model.apply_edit(edit)
     torch.testing.assert_close(logits(model, batch), wanted, atol=1e-5, rtol=0)
@@ -163,8 +164,9 @@ def test_importance_is_the_slope_of_the_loss():
     for block, neuron in ((1, 2), (3, 5)):
         found = []
         for sign in (1, -1):
-            with torch.no_grad(), gates(model.anatomy) as (_, neurons, _):
-                neurons[block][neuron] += sign * 1e-3
+            neurons = [torch.ones(one.ffn_size) for one in model.anatomy.blocks]
+            neurons[block][neuron] += sign * 1e-3
+            with torch.no_grad(), gates(model.anatomy, [], neurons):
                 found.append(loss(model, batch).item())
         assert worth.neurons[block][neuron].item() == pytest.approx(abs(found[0] - found[1]) / 2e-3, rel=1e-3, abs=1e-7)
 

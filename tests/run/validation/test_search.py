@@ -19,6 +19,8 @@ from search import spaces
         ({"space": {"stages.pruned.methods.ffn.kep": [0.5]}}, "kep: unknown key, did you mean 'keep'?"),
         ({"space": {"stages.pruned.methods.ffn.keep": [0.5, 2.0]}}, "keep: input should be less than or equal to 1"),
         ({"space": {"stages.student.train.lr": [1e-4, -1.0]}}, "train.lr"),
+        ({"space": {"stages.pruned.methods.heads": ["on", 3]}}, "must be 'on' or 'off' (given: '3')"),
+        ({"space": {"stages.pruned.methods.haeds": ["on"]}}, "has no method 'haeds', did you mean 'heads'?"),
     ],
 )
 def test_values_that_do_not_fit_are_rejected_by_path(search, message):

@@ -134,6 +134,7 @@ def fresh(model: Model, shape: dict[str, int], seed: int) -> Model:
         **model.network.config.to_dict(),
         **config_sizes(anatomy, shape["layers"], shape["hidden"], shape["heads"], shape["ffn"]),
         "niwaki_exits": None,  # of other layers
+        "niwaki_head_order": None,
     }
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(derive(seed, "fresh"))

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit, check_shared_alike, per_layer
 from niwaki.models.grouped_heads import KEY_HEADS, key_heads_of, without_unread
+from niwaki.models.head_order import forget_head_order
 from niwaki.models.layer import Layer
 from niwaki.models.module_paths import SharedReplacement
 from niwaki.models.prefix import prefix_of, put_prefix
@@ -35,6 +36,7 @@ class Heads(Edit):
             record_heads(layer, heads)
             cut_heads(layer, heads, once)
         update_heads(anatomy)
+        forget_head_order(network)
 
 
 def cut_heads(layer: Layer, heads: list[int], once: SharedReplacement) -> None:

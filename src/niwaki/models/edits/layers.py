@@ -3,6 +3,7 @@
 from niwaki.core.errors import InputError
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.edit import Edit, resolve_indices
+from niwaki.models.head_order import forget_head_order
 from niwaki.models.sizes import keep_layers
 
 
@@ -27,3 +28,4 @@ class Layers(Edit):
             network.config.layer_types = anatomy.trunk.config.layer_types = [types[number] for number in keep]
         if getattr(network.config, "niwaki_exits", None):
             network.config.niwaki_exits = None  # they were trained on other layers
+        forget_head_order(network)

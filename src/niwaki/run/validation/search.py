@@ -1,6 +1,7 @@
 """Do the values that a recipe's `[search]` table names fit into the recipe?"""
 
 import copy
+from collections.abc import Sequence
 
 from pydantic import ValidationError
 
@@ -10,7 +11,7 @@ from niwaki.engines import RUNTIMES
 from niwaki.methods._factory import make_method
 from niwaki.run.overrides import set_value
 from niwaki.run.recipe_settings import Recipe
-from niwaki.run.search_settings import OFF
+from niwaki.run.search_settings import OFF, ON
 
 
 def search_problems(recipe: Recipe) -> list[str]:
@@ -39,6 +40,8 @@ def value_problems(recipe: Recipe, path: str, values: list[bool | int | float | 
         ]
     if not values:
         return [f"{where}: has no values; give at least one"]
+    if len(parts) == 4 and parts[2] == "methods":
+        return choice_problems(recipe, where, parts[1], parts[3], values)
     for value in values:
         changed = copy.deepcopy(recipe.model_dump(exclude_none=True, exclude={"search"}))
         try:
@@ -50,6 +53,15 @@ def value_problems(recipe: Recipe, path: str, values: list[bool | int | float | 
         except InputError as error:
             return [fault if fault.startswith(where) else f"{where}: {fault}" for fault in error.faults[:1]]
     return []
+
+
+def choice_problems(recipe: Recipe, where: str, stage: str, method: str, values: Sequence[object]) -> list[str]:
+    """Problems of the choices for a method itself."""
+    named = [str(values["use"]) for one in recipe.stages if one.name == stage for values in one.methods]
+    if method not in named:
+        return [f"{where}: stage '{stage}' has no method '{method}'{did_you_mean(method, named)}"]
+    wrong = next((value for value in values if value not in (ON, OFF)), None)
+    return [] if wrong is None else [f"{where}: must be '{ON}' or '{OFF}' (given: {str(wrong)[:50]!r})"]
 
 
 def _check(recipe: Recipe) -> None:
