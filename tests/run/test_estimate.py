@@ -90,6 +90,23 @@ def test_a_smaller_student_takes_less_time_and_disk(plan):
     assert estimate(plan(ANSWERS))["megabytes"] < estimate(plan(ANSWERS, seeds=[0, 1, 2]))["megabytes"]
 
 
+def test_a_second_pass_in_every_step_doubles_the_steps(plan):
+    """Supernets count the layers that run: of the smallest shape and of a mean one."""
+    again = {"name": "again", "start": "teacher", "train": TRAIN}
+    seconds = {}
+    for name, methods in {
+        "": [],
+        "rdrop": [{"use": "rdrop"}],
+        "supernet": [{"use": "supernet", "layers": [0.5, 1.0]}],
+    }.items():
+        found = plan({**again, "methods": methods})
+        seconds[name] = estimating.stage_seconds(found, found.stage("again"), {"again": 1.0})
+    _, steps, _ = estimating.work(found.task, found.stage("again"))
+    pass_of_each = 3 * 16 * steps
+    assert seconds["rdrop"] - seconds[""] == pytest.approx(pass_of_each)
+    assert seconds["supernet"] - seconds[""] == pytest.approx((0.5 + 0.75) * pass_of_each)
+
+
 def test_a_teacher_reads_the_texts_once(plan):
     """The second phase takes the answers that came with the layers: neither time nor disk of the teacher is counted again."""
     one, two = estimate(plan(LAYERS)), estimate(plan(LAYERS, ANSWERS))

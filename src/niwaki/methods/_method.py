@@ -103,6 +103,11 @@ class ContributesLoss(ABC):
         validation scores mean nothing and the last weights are kept."""
         return None
 
+    @property
+    def further_passes(self) -> float:
+        """How many passes through the network it adds to the one of each step, for estimates of the time."""
+        return 0.0
+
 
 class Penalizes(ABC):
     """Adds a penalty on weights or activations, after the losses of all methods, so that none of them can override it."""

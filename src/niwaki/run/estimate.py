@@ -13,7 +13,7 @@ import numpy as np
 from niwaki.core.json_types import Json
 from niwaki.core.system import load_average, usable_cores
 from niwaki.evaluate.footprint import flops
-from niwaki.methods._method import followed_activations
+from niwaki.methods._method import ContributesLoss, followed_activations, methods_with
 from niwaki.models.activations import LOGITS, numbers
 from niwaki.models.model import Model
 from niwaki.models.stock import WEIGHTS
@@ -78,7 +78,8 @@ def stage_seconds(plan: Plan, stage: PlannedStage, seconds_per_text: dict[str, f
     """CPU seconds of training, validation, the teachers and the evaluation of a stage."""
     rows, steps, validated = work(plan.task, stage)
     train = stage.spec.train
-    texts = FORWARD_AND_BACK * steps * train.batch + validated if train else 0
+    passes = 1 + sum(method.further_passes for method in methods_with(stage.methods, ContributesLoss))
+    texts = FORWARD_AND_BACK * passes * steps * train.batch + validated if train else 0
     updates = steps * plan.shapes[stage.name].trained.parameters() / UPDATES
     teachers = stage.spec.teachers if train and not stage.teacher_cached else []
     reading = sum(rows * seconds_per_text[teacher] for teacher in teachers)

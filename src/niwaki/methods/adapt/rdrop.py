@@ -20,6 +20,10 @@ class RDrop(Method, ContributesLoss):
 
     requires = Requirements(training=True, compares_logits=True)
 
+    @property
+    def further_passes(self) -> float:
+        return 1.0
+
     def loss(self, model: Model, batch: Batch, outputs: Outputs, loss: Tensor, context: Context) -> Tensor:
         second = forward(model.anatomy, batch)
         divergence = symmetric_divergence(outputs.logits, second.logits, batch, context)

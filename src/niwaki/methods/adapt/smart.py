@@ -39,6 +39,10 @@ class Smart(Method, Reshapes, ContributesLoss):
     def prepare(self, model: Model, context: Context) -> Model:
         return self.dry_prepare(model)
 
+    @property
+    def further_passes(self) -> float:
+        return self.steps + 1.0
+
     def loss(self, model: Model, batch: Batch, outputs: Outputs, loss: Tensor, context: Context) -> Tensor:
         anatomy, target = model.anatomy, outputs.logits.detach()
         before, mask, types = embedded(anatomy, batch.inputs)

@@ -8,6 +8,8 @@ the whole network as the teacher: Yu, Huang 2019, Universally Slimmable Networks
 Cost: a pass for each sampled shape in every step; heads and neurons that are left out are computed nevertheless, layers are not.
 """
 
+import statistics
+
 import torch
 from torch import Tensor
 
@@ -51,6 +53,11 @@ class Supernet(Method, Reshapes, ContributesLoss):
         set_head_order(model.network, ranked(worth.heads, makers))
         model.apply_edit(Ffn(keep=[*ranked(worth.neurons, [block.producer for block in anatomy.blocks])]))
         return model
+
+    @property
+    def further_passes(self) -> float:
+        """Only the layers that run."""
+        return min(self.layers) + (self.samples - 1) * statistics.mean(self.layers)
 
     def loss(self, model: Model, batch: Batch, outputs: Outputs, loss: Tensor, context: Context) -> Tensor:
         anatomy, order = model.anatomy, head_order(model.network)
