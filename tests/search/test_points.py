@@ -2,8 +2,10 @@
 
 import pytest
 
+import tiny
+from niwaki.run.recipe import locate, read
 from niwaki.search.points import can_be_cut, copy_name, parts_in, parts_of, recipe_of
-from niwaki.search.space import ORDER
+from niwaki.search.space import ORDER, make_space
 from search import spaces
 
 OFF = "off"
@@ -39,6 +41,22 @@ def test_a_method_with_every_setting_off_is_left_out_and_a_single_one_takes_its_
     assert uses(found, "student") == ["logits"]
     found = recipe_of(spaces.space(), point("student", student_student_ffn=64))
     assert stage(found, "student").methods[0] == {"use": "student", "ffn": 64}  # the recipe's own layers are off
+
+
+def test_a_method_can_be_on_or_off_next_to_its_settings():
+    path = "stages.pruned.methods.heads"
+    space = spaces.space(space={path: ["on", OFF]})
+    both = [recipe_of(space, point("pruned", pruned_heads_keep=0.5) | {path: value}) for value in ("on", OFF)]
+    assert [uses(one, "pruned") for one in both] == [["heads", "logits"], ["logits"]]
+    assert stage(both[0], "pruned").methods[0] == {"use": "heads", "keep": 0.5}
+
+
+def test_every_point_of_the_supernet_recipe_cuts_another_shape_of_one_training():
+    space = make_space(read(locate("supernet")), tiny.model("bert", layers=6))
+    made = [recipe_of(space, point) for point in space.points()]
+    shapes = {tuple(sorted(stage(one, "cut").methods[1].items())) for one in made}
+    assert len(made) == len(shapes) == space.size() == 64
+    assert len({str(stage(one, "supernet")) for one in made}) == 1
 
 
 def test_settings_of_the_training_are_set_and_off_leaves_them():

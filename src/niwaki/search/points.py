@@ -60,7 +60,8 @@ def set_methods(stage: Json, space: Space, point: Point) -> None:
     there = {method["use"] for method in kept}
     for path in searched:
         parts = path.split(".")
-        if len(parts) > 3 and point[path] != OFF and (parts[2] != "methods" or parts[3] in there):
+        is_setting = len(parts) > (4 if parts[2] == "methods" else 3)  # and not a method itself
+        if is_setting and point[path] != OFF and (parts[2] != "methods" or parts[3] in there):
             set_value({"stages": [stage]}, path, point[path], path)
 
 
