@@ -1,6 +1,7 @@
 """niwaki.compare: models, rows, groups, limits. The maths is tested in tests/evaluate/changes."""
 
 import csv
+import json
 
 import pytest
 
@@ -73,6 +74,18 @@ def test_limits_name_what_exceeds_them(whole, folders, data):
     assert within.exceeded == [] and within.facts["task"]["rows"] == 24, "the test rows by default"
     with pytest.raises(UsageError, match=r"^max_churn: must be from 0 to 100 points \(given: 101\)"):
         Limits(max_churn=101)
+
+
+@pytest.mark.parametrize("texts", [["a good film"], ["...", "电影很好 👍", "\u200bплохой фильм"], ["a good film"] * 25])
+def test_held_out_rows_may_be_few_alike_and_of_one_class(folders, tmp_path, texts):
+    with (tmp_path / "rows.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([["text", "label", "site"], *([text, "good", "x"] for text in texts)])
+    found = run(folders, tmp_path / "rows.csv", split="all", groups=["site"])
+    assert found.facts["task"]["rows"] == len(texts) and found.html.startswith("<!doctype html>")
+    json.dumps(found.facts, allow_nan=False)
+    assert "site" in {row["kind"] for row in found.facts["groups"]}
+    with pytest.raises(InputError, match=r"too few: niwaki cuts"):
+        run(folders, tmp_path / "rows.csv")
 
 
 def test_seeds_are_given_for_both_models(folders, data):
