@@ -33,8 +33,7 @@ def choose_task(
         apply_override(values, override)
     chosen = checked(TASKS.load(values["task"], Task), values["data"], "data")
     chosen.data.carry_columns(carry)
-    if whole:
-        chosen.data.keep_whole()
+    chosen.data.whole = whole
     for remark in chosen.data.remarks():
         info(remark)
     return chosen

@@ -48,7 +48,7 @@ class TaskData:
         self._rare_remark = ""  # labels that are too rare for a split
         self._given: tuple[str, ...] = ()  # splits besides train that a file gives
         self._carried: tuple[str, ...] = ()  # columns of the user's that follow their rows
-        self._whole = False
+        self.whole = False  # whether rows that are not divided yet are all train rows; set before rows are read
 
     @property
     def source(self) -> str | Path:
@@ -74,10 +74,6 @@ class TaskData:
     def carry_columns(self, names: Sequence[str]) -> None:
         """Lets columns of the user's follow their rows into the splits, as `carried_column(name)`. To be called before rows are read."""
         self._carried = tuple(names)
-
-    def keep_whole(self) -> None:
-        """Cuts no parts from rows that are not divided yet: all of them are train rows. To be called before rows are read."""
-        self._whole = True
 
     @cached_property
     def splits(self) -> dict[str, pa.Table]:
@@ -207,7 +203,7 @@ class TaskData:
 
     def _split(self, parts: dict[str, pa.Table]) -> dict[str, pa.Table]:
         task, by_text = self.task, self.task.table.group_by_text
-        if self._whole and [*parts] == ["all"]:
+        if self.whole and [*parts] == ["all"]:
             return {"train": parts["all"], **{part: parts["all"].slice(0, 0) for part in ("validation", "test")}}
         try:
             arranged = make_splits(
