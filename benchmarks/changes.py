@@ -140,10 +140,12 @@ def run(kind: str, name: str, task: str, data: str) -> dict[str, Any]:
 
 
 def shortened(found: dict[str, Any]) -> dict[str, Any]:
-    """Without texts, the inner layers, and groups that are neither shown nor among the greatest losses."""
+    """Without texts, the inner layers, and groups but classes that are neither shown nor among the greatest losses."""
     kept = ("churn", "difference", "calibration", "robustness", "pie")
     groups = [
-        row for number, row in enumerate(found["groups"]) if number < MOST_GROUPS or row["verdict"] in ("loss", "gain")
+        row
+        for number, row in enumerate(found["groups"])
+        if number < MOST_GROUPS or row["kind"] == "class" or row["verdict"] in ("loss", "gain")
     ]
     models = {side: {**one, "score": one["score"]["value"]} for side, one in found["models"].items()}
     facts = {name: found[name] for name in kept}
