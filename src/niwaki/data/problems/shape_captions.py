@@ -54,9 +54,9 @@ class ShapeCaptions(Problem):
         return [word for shape in seen(np.asarray(image)) for word in shape]
 
     def check(self, question: list[str], candidate: list[str]) -> bool:
-        told = " ".join(candidate).split(" and ")
+        named = " ".join(candidate).split(" and ")
         wanted = [" ".join(question[start : start + WORDS]) for start in range(0, len(question), WORDS)]
-        return sorted(told) == sorted(wanted)
+        return sorted(named) == sorted(wanted)
 
 
 def drawing(shapes: list[Shape], draw: np.random.Generator) -> np.ndarray:
