@@ -3,7 +3,7 @@
 DATA is a folder of tasks (docs/tasks.md). Kinds:
 stack  seed 0: a teacher, a student of half its layers that is compressed to a thirtieth (`gptq`, 4 bits) and a fiftieth (`qat`, 2 bits), and a twin of
        `gptq` with the same start, shape and steps that learns from labels alone (`gptq-labels`); each compared with the teacher
-seeds  PIE of four seeds: 3 bits without training (`rtn`) and half the layers, distilled for one epoch (`half`)
+seeds  PIE of four seeds: 3 bits without training (`rtn`) and half the layers, distilled for one epoch (`half`); those of SST-2 also on IMDb
 domain the stacks of SST-2 on whole reviews (IMDb), grouped by the stars that their authors gave
 Training rows are few, because all seeds are trained on two cores. Appends to results/changes.jsonl; existing records are skipped.
 """
@@ -140,10 +140,12 @@ def run(kind: str, name: str, task: str, data: str) -> dict[str, Any]:
 
 
 def shortened(found: dict[str, Any]) -> dict[str, Any]:
-    """Without texts, the inner layers, and groups that are neither shown nor among the greatest losses."""
+    """Without texts, the inner layers, and groups but classes that are neither shown nor among the greatest losses."""
     kept = ("churn", "difference", "calibration", "robustness", "pie")
     groups = [
-        row for number, row in enumerate(found["groups"]) if number < MOST_GROUPS or row["verdict"] in ("loss", "gain")
+        row
+        for number, row in enumerate(found["groups"])
+        if number < MOST_GROUPS or row["kind"] == "class" or row["verdict"] in ("loss", "gain")
     ]
     models = {side: {**one, "score": one["score"]["value"]} for side, one in found["models"].items()}
     facts = {name: found[name] for name in kept}
@@ -166,7 +168,7 @@ def shortened(found: dict[str, Any]) -> dict[str, Any]:
 def everything() -> Iterable[tuple[str, str, str]]:
     yield from (("stack", name, task) for task in TASKS for name in STACKS)
     yield from (("domain", name, "imdb") for name in STACKS)
-    yield from (("seeds", name, task) for task in TASKS for name in ("rtn", "half"))
+    yield from (("seeds", name, task) for task in (*TASKS, "imdb") for name in ("rtn", "half"))
 
 
 if __name__ == "__main__":

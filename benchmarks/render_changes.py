@@ -48,7 +48,23 @@ def stacks(rows: Records) -> str:
     if not rows:
         return ""
     head = "| task | rows | compared with the teacher | smaller | score | difference | churn | worse | better | CKA of the last layers | seconds |\n|---|---|---|---|---|---|---|---|---|---|---|"
-    return "\n".join(["### Churn", "", head, *map(stack, rows)])
+    return "\n".join(["### Churn", "", head, *map(stack, rows), "", teachers(rows)])
+
+
+def teachers(rows: Records) -> str:
+    """How far each teacher is above the majority class: what a compressed copy of a teacher near it keeps says little."""
+    found = {row["task"]: row for row in rows}
+    each = (
+        f"{NAMES[task]} {100 * row['models']['a']['score']:.1f} (majority class {100 * majority(row):.1f})"
+        for task, row in found.items()
+    )
+    return f"Teachers: {', '.join(each)}."
+
+
+def majority(row: Record) -> float:
+    """The share of the larger of two classes, of which a record may have one."""
+    counts = [group["rows"] for group in row["groups"] if group["kind"] == "class"]
+    return max(*counts, row["rows"] - counts[0]) / row["rows"]
 
 
 def stack(row: Record) -> str:

@@ -32,20 +32,20 @@ def probing(rows: Records) -> str:
         [
             "Command: `python benchmarks/probing.py DATA [seed …]`. MiniLM is fine-tuned on Rotten Tomatoes (teacher) and made smaller in four ways, each from the teacher: half the layers, distilled; "
             "70 % of the weights removed by magnitude, distilled; rounded to 4 bits without training; three values per weight, distilled. Training is short "
-            f"({epochs(first)}); MiniLM is the model before fine-tuning. Linear classifiers then read each layer of all models on the same sentences. Accuracy, selectivity and compression (how many times shorter "
+            f"(epochs: {epochs(first)}); MiniLM is the model before fine-tuning. Linear classifiers then read each layer of all models on the same sentences. Accuracy, selectivity and compression (how many times shorter "
             "the labels become, by online coding) are those of the layer with the shortest description of the training labels. Brackets: 95 % intervals from a bootstrap over test sentences; a difference in bold "
             f"excludes 0. {seeds(found)}",
             "",
             *models(found),
+            "",
+            *overview(found),
             *(line for name in NAMES if name in first["probes"] for line in of_probe(name, found)),
         ]
     )
 
 
 def epochs(row: Record) -> str:
-    return ", ".join(
-        f"{stage['name']} {stage['train']['epochs']:g} epochs" for stage in row["recipe"] if stage.get("train")
-    )
+    return ", ".join(f"{stage['name']} {stage['train']['epochs']:g}" for stage in row["recipe"] if stage.get("train"))
 
 
 def seeds(rows: Records) -> str:
@@ -62,6 +62,33 @@ def models(rows: Records) -> list[str]:
         score = "–" if about["score"] is None else f"{100 * about['score']['value']:.1f} %"
         lines.append(f"| {name} | {about['bytes'] / 1e6:.1f} | {score} |")
     return lines
+
+
+def overview(rows: Records) -> list[str]:
+    """Accuracy of all models on all probes; below, each probe with its intervals."""
+    labels = [*rows[-1]["models"]]
+    lines = [f"| probe | {' | '.join(labels)} |", f"|---|{'---|' * len(labels)}"]
+    for name in NAMES:
+        probes = [row["probes"][name] for row in rows if name in row["probes"]]
+        if probes:
+            cells = [accuracy([probe["models"][label] for probe in probes]) for label in labels]
+            lines.append(f"| {NAMES[name]} | {' | '.join(cells)} |")
+    return [
+        *lines,
+        "",
+        "Accuracy at the best layer; bold where the interval of the difference to the teacher excludes 0.",
+    ]
+
+
+def accuracy(each: list[Json]) -> str:
+    text = percent(mean([one["layers"][one["best"]] for one in each], lambda layer: layer["accuracy"]["value"]))
+    return f"**{text}**" if differs(each[-1]) else text
+
+
+def differs(model: Json) -> bool:
+    """From the teacher, beyond the interval."""
+    found = model.get("difference")
+    return found is not None and not found["low"] <= 0 <= found["high"]
 
 
 def of_probe(name: str, rows: Records) -> list[str]:
@@ -104,7 +131,7 @@ def less(each: list[Json]) -> str:
     found = each[-1]["difference"]
     value = mean(each, lambda one: one["difference"]["value"])
     text = f"{100 * value:+.1f}".replace("-", "−")
-    text = f"**{text}**" if not found["low"] <= 0 <= found["high"] else text
+    text = f"**{text}**" if differs(each[-1]) else text
     return f"{text} ({100 * found['low']:+.1f} to {100 * found['high']:+.1f})".replace("-", "−")
 
 
@@ -113,7 +140,7 @@ def mean(rows: list[Json], value: Callable[[Json], float]) -> float:
 
 
 def percent(value: float) -> str:
-    return f"{100 * value:.1f} %"
+    return f"{100 * value:.1f} %".replace("-", "−")
 
 
 def headline() -> str:

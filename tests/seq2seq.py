@@ -12,7 +12,7 @@ from niwaki.models.networks.encoder_decoder import sinusoids
 from niwaki.models.skeleton import CONDITIONAL_GENERATION
 
 KINDS = {
-    **{family: (family, {}) for family in tiny.ENCODING},
+    **{family: (family, {}) for family in (*tiny.ENCODING, "vit")},
     "shared": ("bert", {"decoder_shares_embeddings": True, "decoder_vocabulary_size": len(tiny.tokenizer())}),
     "sinusoidal": ("bert", {"decoder_sinusoids": True}),
 }

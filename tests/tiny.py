@@ -281,7 +281,7 @@ def write_pairs_csv(path: Path, count: int = 160, seed: int = 0) -> Path:
 
 def batch(of: Model, count: int = 6, seed: int = 0, pairs: bool = False) -> Batch:
     """Texts of different lengths, so that there is padding."""
-    if of.network.config.model_type in IMAGES:
+    if isinstance(of.tokenizer, ImagePreprocessor):
         return images(of, count, seed)
     rows = sentences(count, seed)
     texts = [(text, rows[number - 1][0]) if pairs else text for number, (text, _) in enumerate(rows)]
@@ -298,7 +298,8 @@ def images(of: Model, count: int = 6, seed: int = 0) -> Batch:
     draw, reads = np.random.default_rng(seed), of.tokenizer
     values = draw.integers(0, 256, (count, reads.channels, *reads.read_size)) * draw.uniform(0.2, 1, (count, 1, 1, 1))
     rows = EncodedInputs({PIXELS: Pixels(values.astype(np.uint8), reads.tokens, reads.scale)}, np.arange(count), [])
-    return Collator(Features(rows, np.arange(count) % len(LABELS)), of, torch.device("cpu")).batch(range(count))
+    targets = written(count, seed) if of.anatomy.is_seq2seq else np.arange(count) % len(LABELS)
+    return Collator(Features(rows, targets), of, torch.device("cpu")).batch(range(count))
 
 
 def written(count: int, seed: int = 0) -> Ragged:

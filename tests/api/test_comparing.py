@@ -1,7 +1,9 @@
 """niwaki.compare: models, rows, groups, limits. The maths is tested in tests/evaluate/changes."""
 
 import csv
+import json
 
+import numpy as np
 import pytest
 
 import tiny
@@ -73,6 +75,33 @@ def test_limits_name_what_exceeds_them(whole, folders, data):
     assert within.exceeded == [] and within.facts["task"]["rows"] == 24, "the test rows by default"
     with pytest.raises(UsageError, match=r"^max_churn: must be from 0 to 100 points \(given: 101\)"):
         Limits(max_churn=101)
+
+
+@pytest.mark.parametrize("texts", [["a good film"], ["...", "电影很好 👍", "\u200bплохой фильм"], ["a good film"] * 25])
+def test_held_out_rows_may_be_few_alike_and_of_one_class(folders, tmp_path, texts):
+    with (tmp_path / "rows.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([["text", "label", "site"], *([text, "good", "x"] for text in texts)])
+    found = run(folders, tmp_path / "rows.csv", split="all", groups=["site"])
+    assert found.facts["task"]["rows"] == len(texts) and found.html.startswith("<!doctype html>")
+    json.dumps(found.facts, allow_nan=False)
+    assert "site" in {row["kind"] for row in found.facts["groups"]}
+    with pytest.raises(InputError, match=r"too few: niwaki cuts"):
+        run(folders, tmp_path / "rows.csv")
+
+
+def test_models_of_images_are_compared(tmp_path):
+    """By class, by their layers and by their attention; images have no words."""
+    draw, bright = np.random.default_rng(0), np.arange(40) % 2
+    pixels = draw.integers(0, 160, (40, 9, 13, 3)) + 95 * bright[:, None, None, None]
+    np.savez(tmp_path / "rows.npz", images=pixels.astype(np.uint8), labels=np.array(["bad", "good"])[bright])
+    for name, layers in (("a", 2), ("b", 1)):
+        (tmp_path / name).mkdir()
+        tiny.model("vit", layers=layers, seed=layers, labels=["bad", "good"]).save(tmp_path / name)
+    found = run(tmp_path, tmp_path / "rows.npz", split="all").facts
+    assert {row["kind"] for row in found["groups"]} == {"class"}
+    assert np.array(found["layers"]["similarity"]).shape == (3, 2) and found["layers"]["attention"]
+    assert any(reason.startswith("Small edits") for reason in found["left_out"])
+    assert found["churn"]["changed"]["count"] and "the image with digest" in found["texts"][0]["text"]
 
 
 def test_seeds_are_given_for_both_models(folders, data):

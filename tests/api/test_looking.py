@@ -37,6 +37,12 @@ def test_bad_arguments_are_named(folder):
             look(folder, "a", head="none")
 
 
+def test_models_of_images_are_rejected(tmp_path):
+    tiny.model("vit", layers=1).save(tmp_path)
+    with log.silenced(), pytest.raises(InputError, match="reads images, and look shows what a model does with texts"):
+        look(tmp_path, b"image")
+
+
 def test_a_folder_that_torch_cannot_load_still_answers(folder, tmp_path, monkeypatch):
     def fails(*arguments: object) -> None:
         raise InputError("no torch here")

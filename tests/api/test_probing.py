@@ -6,7 +6,7 @@ import tiny
 from evaluate.probes.sentences import sentences
 from niwaki.api.probing import probe, short_names
 from niwaki.core import log
-from niwaki.core.errors import UsageError
+from niwaki.core.errors import InputError, UsageError
 
 
 def test_folders_are_compared(tmp_path):
@@ -18,6 +18,13 @@ def test_folders_are_compared(tmp_path):
     with log.silenced():
         found = probe([tmp_path / "a", tmp_path / "b"], rows, probes=["agreement"], examples=100)
     assert list(found["probes"]["agreement"]["models"]) == ["a", "b"]
+
+
+def test_models_of_images_are_rejected(tmp_path):
+    tiny.model("vit", layers=1).save(tmp_path)
+    (tmp_path / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in sentences(60)))
+    with log.silenced(), pytest.raises(InputError, match="reads images, and probes are for models of texts"):
+        probe(tmp_path, tmp_path / "rows.jsonl", probes=["agreement"])
 
 
 def test_bad_arguments_are_named():

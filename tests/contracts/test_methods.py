@@ -52,18 +52,20 @@ EXAMPLES = {
 }  # settings that show what a method does, where its defaults do nothing
 NAMES = METHODS.names()
 RUN = [name for name in NAMES if name != "add_decoder"]  # with it the teacher of those that follow is made
+IMAGES = ("image_copies",)  # methods for models of images
 SEQ2SEQ = ("decoder_kd", "decoder", "sequence_kd")  # methods for seq2seq models
-CUTS = (
-    "blocks",
-    "ffn",
-    "heads",
-    "joint",
-    "l0",
-    "layers",
-    "student",
-    "subnet",
-)  # methods that leave other layers than they find
+# methods that leave other layers than they find
+CUTS = ("blocks", "ffn", "heads", "joint", "l0", "layers", "student", "subnet")
 WHILE_TRAINING = (AveragesWeights, ContributesLoss, KeepsStart, Penalizes, ScalesLearningRates, Schedules, SelectsRows)
+VISION = {
+    "use": "from_scratch",
+    "family": "vit",
+    "image": {"size": 8, "patch": 4},
+    "layers": 2,
+    "hidden_size": 16,
+    "heads": 2,
+    "ffn_size": 24,
+}
 TRAIN = {"epochs": 0.25, "batch": 16, "lr": 1e-3, "precision": "fp32"}
 
 
@@ -101,6 +103,10 @@ def plan_for(name: str, settings: dict, bert_folder, rows_csv):
         }
     if name == "subnet":
         first = [{"use": "supernet", "batches": 1}]
+    if name in IMAGES:
+        rows = rows_csv.with_name("rows.npz")
+        task, first = "image_classification", [VISION]
+        data = {"path": str(rows if rows.exists() else task_rows.images(rows, 90))}
     if kind(name).requires.pairs:
         rows = rows_csv.with_name("pairs.csv")
         data = {"path": str(rows if rows.exists() else tiny.write_pairs_csv(rows))}
@@ -187,7 +193,7 @@ def uneven_folder(tmp_path_factory):
 DIFFERENT = {*CUTS, "magnitude", "int8", "svd", "share", "tinybert", "hidden_size", "freeze"}
 
 
-@pytest.mark.parametrize("name", rest_slow([name for name in RUN if name not in SEQ2SEQ], DIFFERENT))
+@pytest.mark.parametrize("name", rest_slow([name for name in RUN if name not in SEQ2SEQ + IMAGES], DIFFERENT))
 def test_layers_may_differ(uneven_folder, home, rows_csv, name):
     """The model gives the same answers after loading, or the plan is rejected before any work."""
     try:
@@ -227,7 +233,8 @@ def test_the_same_seed_gives_the_same_weights_also_when_interrupted(run_method, 
     _, again = run(plan_for(name, EXAMPLES.get(name, {}), bert_folder, rows_csv), folder)
     assert again.name == stage.name
     graphs = [path.name for path in (stage / "model").glob("*.onnx")]
-    for file in ("model.safetensors", "tokenizer.json", *graphs):
+    reader = "preprocessor_config.json" if name in IMAGES else "tokenizer.json"
+    for file in ("model.safetensors", reader, *graphs):
         assert (again / "model" / file).read_bytes() == (stage / "model" / file).read_bytes(), file
 
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import tiny
 from niwaki.answers._sense_inventory import SenseInventory, Vectors
 from niwaki.answers._sense_inventory import labels as sense_labels
+from niwaki.answers.image_caption import ImageCaption
 from niwaki.answers.senses import Sentence, Target
 from niwaki.answers.text import TARGET, Text
 from niwaki.answers.verified import Verified
@@ -68,7 +69,7 @@ INPUTS: dict[str, list[Any]] = {
 }
 
 
-GENERATED = {"text": Text, "verified": Verified}
+GENERATED = {"text": Text, "verified": Verified, "image_caption": ImageCaption}
 
 
 def sense_inventory() -> SenseInventory:
@@ -97,7 +98,7 @@ def sense_inventory() -> SenseInventory:
 
 def model_of(kind: str, family: str = "bert", seed: int = 5, **more: Any) -> Model:
     if kind in GENERATED:
-        return writing(kind, family, seed)
+        return writing(kind, IMAGE_FAMILIES[family] if kind.startswith("image_") else family, seed)
     settings, labels, head = KINDS[kind]
     family = IMAGE_FAMILIES[family] if kind.startswith("image_") else family
     model = tiny.model(family, layers=2, labels=labels, head=head, seed=seed)

@@ -15,7 +15,7 @@ from niwaki.engines.predictor import Predictor
 
 WITHOUT_CONFIDENCE = {"number", "embedding", "image_embedding", "likelihood", "reconstruction"}
 TYPES_WITH_CONFIDENCE = sorted(set(ANSWERS.names()) - WITHOUT_CONFIDENCE)
-INPUTS_BY_TYPE = {**INPUTS, **dict.fromkeys(GENERATED, ROWS)}
+INPUTS_BY_TYPE = {**INPUTS, **dict.fromkeys(GENERATED, ROWS), "image_caption": INPUTS["image_label"]}
 
 
 @pytest.fixture(scope="module", params=TYPES_WITH_CONFIDENCE)

@@ -7,6 +7,7 @@ import pytest
 
 import niwaki
 from niwaki.data.image_bytes import encode_array
+from niwaki.data.problems._problem import problem_of
 from niwaki.run.recipe import parse, to_toml
 from niwaki.run.start import run
 
@@ -27,7 +28,7 @@ TRAIN = {"epochs": 4, "batch": 32, "lr": 2e-3, "dropout": 0.0}
 
 def recipe(task, data, first, second, model, folder):
     stages = [
-        {"name": "teacher", "methods": [first], "train": TRAIN},
+        {"name": "teacher", "methods": first if isinstance(first, list) else [first], "train": TRAIN},
         {"name": "student", "teacher": "teacher", "methods": second, "train": TRAIN},
     ]
     values = {"model": str(model), "task": task, "data": data, "quantize": ["int8"], "race": "short", "stages": stages}
@@ -55,3 +56,20 @@ def test_problems_are_trained_distilled_packed_and_verified(task, bert_folder, t
     found = run(given, out=tmp_path / "run")
     answer = niwaki.load(found.model("student-int8")).predict(["plus 1 plus 8 minus 9"])[0]
     assert answer.candidates <= 3 and answer.line().endswith("verified")
+
+
+@pytest.mark.slow
+def test_captions_are_trained_distilled_packed_and_verified(bert_folder, tmp_path):
+    """An encoder for images with a decoder behind it, through the same stages as all others."""
+    data = {"pairs": 300, "evaluation_pairs": 20, "beam": 3}
+    vision = {**PIXELS, "image": {"size": 32, "patch": 8}}
+    second = [{"use": "student", "layers": 1, "hidden": 16}, {"use": "logits"}]
+    given = recipe("shape_captions", data, [vision, {"use": "add_decoder", "layers": 1}], second, bert_folder, tmp_path)
+    found = run(given, out=tmp_path / "run")
+    question, _ = problem_of("shape_captions").pair(9, 0)
+    (tmp_path / "drawing.png").write_bytes(question.data)
+    engines = {engine: niwaki.load(found.model("student"), engine=engine) for engine in ("onnx", "torch")}
+    answers = [one.predict([tmp_path / "drawing.png"])[0] for one in engines.values()]
+    assert answers[0].text == answers[1].text and answers[0].candidates <= 3
+    graph = found.model("student") / "encoder.onnx"
+    assert graph.stat().st_size < 100_000, "the graph holds no copy of the weights"

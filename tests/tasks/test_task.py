@@ -139,7 +139,7 @@ def reads_images(task):
 
 def shape_of(task, given):
     """Of what a network would say: for every piece that is written, for every token, or once."""
-    if task.answer in ("text", "verified"):
+    if task.answer in ("text", "verified", "image_caption"):
         return (*given.targets.shape, task.answer_type.target.get_vocab_size())
     return (*given.mask.shape, len(task.labels)) if task.answer_type.per_token else (len(given.mask), len(task.labels))
 

@@ -12,7 +12,7 @@ from niwaki.answers.text import Prediction as TextPrediction
 from niwaki.answers.text import Text
 from niwaki.core.json_types import Json
 from niwaki.core.settings import setting
-from niwaki.data.problems._problem import problem_of
+from niwaki.data.problems._problem import Question, problem_of
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Verified(Text):
         every = logits.reshape(len(logits), -1, 1 + self.max_new_tokens)
         return [self._first_verified(found, question) for found, question in zip(every, inputs, strict=True)]
 
-    def _first_verified(self, found: np.ndarray, question: str) -> Prediction:
+    def _first_verified(self, found: np.ndarray, question: Question) -> Prediction:
         ended = found[:1] if len(found) == 1 else found[found[:, 0] > IMPOSSIBLE / 2]
         ended = ended if len(ended) else found[:1]
         texts = super().values(ended, _NO_ROWS, [], [])

@@ -93,7 +93,7 @@ def compare(
     check_paths(a, b, *a_seeds, *b_seeds)
     run = Path(a).expanduser() if not b else None
     sides, others = stages_of_run(run, stage, engine) if run else (pair(a, b, a_seeds, b_seeds, stage, engine), [])
-    chosen = task_of(run, task, data, overrides, groups, sides[0].predictor)
+    chosen = task_of(run, task, data, overrides, groups, sides[0].predictor, whole=split == ALL)
     rows = rows_of(chosen, split or "test", groups)
     for side in (*sides, *others):
         check_models(chosen, side)
@@ -161,9 +161,16 @@ def stages_of_run(folder: Path, stage: str, engine: str) -> "tuple[tuple[Side, S
 
 
 def task_of(
-    run: Path | None, task: str, data: str | Path, overrides: Sequence[str], groups: Sequence[str], model: Predictor
+    run: Path | None,
+    task: str,
+    data: str | Path,
+    overrides: Sequence[str],
+    groups: Sequence[str],
+    model: Predictor,
+    whole: bool,
 ) -> "Task":
-    """The task of the rows, or of the run if none are given. Rows that name labels by number take the model's names for them."""
+    """The task of the rows, or of the run if none are given. Rows that name labels by number take the model's names for them,
+    and rows with few of its labels take the others too."""
     from niwaki.compression.rows import matching_classes
     from niwaki.core.run_folder import RECIPE
     from niwaki.run import recipe
@@ -173,11 +180,11 @@ def task_of(
         chosen = recipe.read(run / RECIPE, [*overrides]).make_task()
         chosen.data.carry_columns(groups)
         return chosen
-    chosen = choose_task(task, data, overrides, groups)
-    if isinstance(chosen, Classification) and not chosen.known_labels and chosen.labels != model.labels:
+    chosen = choose_task(task, data, overrides, groups, whole)
+    if isinstance(chosen, Classification) and not chosen.known_labels and chosen.found_labels != model.labels:
         names = matching_classes(chosen, model.folder)
         named = [f"data.classes={json.dumps(names)}"] if names else []
-        chosen = choose_task(task, data, [*overrides, *named], groups)
+        chosen = choose_task(task, data, [*overrides, *named], groups, whole)
     return chosen
 
 

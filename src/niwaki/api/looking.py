@@ -58,6 +58,7 @@ def check_word(subject: "Subject", word: int) -> None:
 
 def opened(path: str | Path, stage: str, head: str) -> "tuple[Predictor, Model | None, str]":
     """A model in torch; if its folder has only a graph for another engine, the predictor alone and the reason."""
+    from niwaki.answers._images import ImageInputs
     from niwaki.api.loading import load
     from niwaki.engines.cascade import Cascade
     from niwaki.engines.pretrained_head import OtherHead
@@ -68,6 +69,8 @@ def opened(path: str | Path, stage: str, head: str) -> "tuple[Predictor, Model |
     predictor = load(folder, "", stage=stage, head=head)
     if isinstance(predictor, Cascade):
         raise UsageError(f"{predictor.folder}: is a cascade of several models; look at one of them")
+    if isinstance(predictor.answer_type, ImageInputs):
+        raise InputError(f"{predictor.folder}: reads images, and look shows what a model does with texts")
     try:
         found = load_folder(predictor.folder, predictor._head if isinstance(predictor, OtherHead) else None)
     except InputError as error:

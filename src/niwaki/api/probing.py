@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from niwaki.core.errors import UsageError, did_you_mean
+from niwaki.core.errors import InputError, UsageError, did_you_mean
 from niwaki.core.json_types import Json
 
 if TYPE_CHECKING:
@@ -48,7 +48,10 @@ def _load(path: str) -> "Model":
     from niwaki.models.model import load_folder
     from niwaki.run.model_path import locate_model
 
-    return load_folder(locate_model(path))
+    found = load_folder(locate_model(path))
+    if found.anatomy.family.inputs.reads == "images":
+        raise InputError(f"{path}: reads images, and probes are for models of texts")
+    return found
 
 
 def short_names(paths: Sequence[str]) -> list[str]:

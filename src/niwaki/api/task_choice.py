@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from niwaki.tasks._task import Task
 
 
-def choose_task(task: str, data: str | Path, overrides: Sequence[str], carry: Sequence[str] = ()) -> "Task":
-    """The task with its rows. `carry` names columns of the user's that follow their rows."""
+def choose_task(
+    task: str, data: str | Path, overrides: Sequence[str], carry: Sequence[str] = (), whole: bool = False
+) -> "Task":
+    """The task with its rows. `carry` names columns of the user's that follow their rows; with `whole` no parts are cut."""
     from niwaki.core.settings import check as checked
     from niwaki.run.overrides import apply_override
     from niwaki.tasks import TASKS
@@ -31,6 +33,7 @@ def choose_task(task: str, data: str | Path, overrides: Sequence[str], carry: Se
         apply_override(values, override)
     chosen = checked(TASKS.load(values["task"], Task), values["data"], "data")
     chosen.data.carry_columns(carry)
+    chosen.data.whole = whole
     for remark in chosen.data.remarks():
         info(remark)
     return chosen

@@ -131,7 +131,7 @@ def apply(values: Json, overrides: Sequence[str]) -> None:
 
 def matching_classes(task: Classification, source: Path) -> list[str]:
     """The model's labels if the rows name some of them or their numbers; none if the labels are the same but for case or order."""
-    names, found = labels_of(read_config(source), str(source)), task.labels
+    names, found = labels_of(read_config(source), str(source)), task.found_labels
     if sorted(map(str.casefold, names)) == sorted(map(str.casefold, found)):
         return []
     if set(found) <= set(names) or all(name.isdigit() and int(name) < len(names) for name in found):

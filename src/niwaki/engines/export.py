@@ -49,7 +49,7 @@ def write_graph(model: Model, folder: Path) -> None:
     """Adds the graphs to the folder of a saved model: `model.onnx` and one for each layer range if the model has exits, or an encoder
     and a decoder if it generates text."""
     if model.anatomy.is_seq2seq:
-        write(trace_encoder(model), folder, ENCODER)
+        write(trace_encoder(model), folder, ENCODER, model.anatomy.family)
         write(trace_decoder(model), folder, DECODER)
         return
     write(trace(model), folder, GRAPH, model.anatomy.family)
@@ -119,14 +119,15 @@ def trace_encoder(model: Model) -> bytes:
 def trace_decoder(model: Model) -> bytes:
     """One generated token: with the encoder's keys and values, and those of the tokens generated so far."""
     decoder = decoder_of(model)
-    memory = decoder.encode(example_inputs(model.anatomy))
+    read = example_inputs(model.anatomy)
+    memory = decoder.encode(read)
     past = example_past(decoder.layers, memory[0][0])
     encoder_names, decoder_names = cache_names("encoder", len(memory)), cache_names("decoder", len(past))
     cached = dict(zip([*encoder_names, *decoder_names], flatten_pairs([*memory, *past]), strict=True))
     inputs = {
         "input_ids": EXAMPLE_IDS[:, :2],
         "cache_position": torch.tensor([3]),
-        "encoder_attention_mask": EXAMPLE_IDS,
+        "encoder_attention_mask": model.anatomy.inputs.mask(read),
         **cached,
     }
     axes = {"input_ids": {0: "batch", 1: "hypotheses"}, "encoder_attention_mask": {0: "batch", 1: "tokens"}}

@@ -10,17 +10,19 @@ from niwaki.models.hash_table import hash_names
 from niwaki.models.joined_matrices import join_matrices, split_matrices
 from niwaki.models.layer_lists import group_layers, listed_names
 from niwaki.models.parameter_matrices import parameter_names, set_matrices
-from niwaki.models.patches import patch_name, patch_tensors
+from niwaki.models.patches import patch_name, patch_tensors, set_patches
 from niwaki.models.relative_positions import set_distances
 from niwaki.models.rotary import set_rotations
 
 
 def adapt_layers(network: Network, family: type[Family]) -> None:
-    """Splits joined matrices and notes at each attention what it needs to know of positions and heads."""
+    """Splits joined matrices, makes patches a matrix, and notes at each attention what it needs to know of positions and heads."""
     other = family.head.span_body
     if other and other in network._modules:
         network._modules[family.body] = network._modules.pop(other)
         network.base_model_prefix = family.body  # where transformers' forward pass looks it up
+    if family.inputs.reads == "images":
+        set_patches(network, family)
     if family.layer is None:
         return
     stack = family.layer.stack

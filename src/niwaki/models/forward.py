@@ -284,7 +284,7 @@ def _run_attention_free(
 
 def _generate_greedily(anatomy: "Anatomy", inputs: Mapping[str, Tensor]) -> Tensor:
     """As many tokens as are read, or as can be generated: the log-probabilities of the last one (batch, vocabulary)."""
-    decoder, mask = anatomy.decoder, inputs["attention_mask"]
+    decoder, mask = anatomy.decoder, anatomy.inputs.mask(inputs)
     assert decoder is not None
     memory = decoder.encode(inputs)
     past, last = decoder.empty_past(len(mask), memory[0][0]), torch.full((len(mask), 1), START)

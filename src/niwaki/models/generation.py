@@ -36,7 +36,7 @@ class TorchDecodeSteps(DecoderState):
     """Some texts that are read once; then a token further at each call."""
 
     def __init__(self, decoder: Decoder, inputs: Mapping[str, Tensor], hypotheses: int) -> None:
-        memory, mask = decoder.encode(inputs), inputs["attention_mask"]
+        memory, mask = decoder.encode(inputs), decoder.anatomy.inputs.mask(inputs)
         past = decoder.empty_past(len(mask) * hypotheses, memory[0][0])
         super().__init__(mask, [*flatten_pairs(memory)], [*flatten_pairs(past)], hypotheses)
         self.decoder = decoder

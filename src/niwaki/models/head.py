@@ -56,6 +56,8 @@ class Head:
         the head for whole texts until then."""
         lacks_decoder = self.architecture == CONDITIONAL_GENERATION and not is_seq2seq
         lacks_pixels = self.architecture == IMAGE_CLASSIFICATION and family.inputs.reads == "texts"
+        if lacks_decoder and family.inputs.reads == "images":
+            return IMAGE_CLASSIFICATION
         return SEQUENCE_CLASSIFICATION if lacks_decoder or lacks_pixels else self.architecture
 
     def put_on(self, network: Network, where: str) -> None:

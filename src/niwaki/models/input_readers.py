@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 
 def reads_images(config: Json) -> bool:
-    kind = str(config.get("model_type"))
+    """Of an encoder with a decoder behind it, whether the encoder does."""
+    kind = str(config.get("niwaki_encoder") or config.get("model_type"))
     return is_known(kind) and family_of(kind).inputs.reads == "images"
 
 

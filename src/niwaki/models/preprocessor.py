@@ -38,7 +38,7 @@ def preprocessor_for(config: Mapping[str, object]) -> ImagePreprocessor:
 def tokens_of(config: Mapping[str, object]) -> int:
     """Special tokens and patches."""
     image, patch = sides(_size_of(config, "image_size", 224)), sides(_size_of(config, "patch_size", 16))
-    special = len(family_of(str(config["model_type"])).inputs.other_tables) - 1
+    special = len(family_of(str(config.get("niwaki_encoder") or config["model_type"])).inputs.other_tables) - 1
     return special + (image[0] // patch[0]) * (image[1] // patch[1])
 
 

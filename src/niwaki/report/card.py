@@ -16,6 +16,7 @@ EXAMPLES = {  # answer type → example input
     "roles": '["Ada Lovelace wrote the first program"]',
     "span": '[("Where was she born?", "Ada Lovelace was born in London.")]',
     "image_label": '["image.png"]',
+    "image_caption": '["image.png"]',
     "verified": '["mul pos 2 x"]',
     "choice": '[("She opens the door and", ["goes in.", "the door."])]',
 }

@@ -19,6 +19,7 @@ PIPELINES = {  # answer type → pipeline tag
     "embedding": "sentence-similarity",
     "image_label": "image-classification",
     "image_embedding": "image-feature-extraction",
+    "image_caption": "image-to-text",
     "verified": "text2text-generation",
 }
 MODELS = {"minilm": "sentence-transformers/all-MiniLM-L6-v2"}  # embedded models

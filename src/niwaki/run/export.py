@@ -150,7 +150,7 @@ def texts_for(predictor: Predictor) -> list[Input]:
     from niwaki.tasks.rotten_tomatoes import imdb_sentences
 
     kind = predictor.answer_type.to_json()["kind"]
-    if kind in ("span", "choice", "verified"):
+    if kind in ("span", "choice", "verified", "image_caption"):
         raise InputError(
             f"export: a model that answers with a {kind} is compared on rows of its task; name it with --task or --data"
         )

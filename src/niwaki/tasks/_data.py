@@ -48,6 +48,7 @@ class TaskData:
         self._rare_remark = ""  # labels that are too rare for a split
         self._given: tuple[str, ...] = ()  # splits besides train that a file gives
         self._carried: tuple[str, ...] = ()  # columns of the user's that follow their rows
+        self.whole = False  # whether rows that are not divided yet are all train rows; set before rows are read
 
     @property
     def source(self) -> str | Path:
@@ -202,6 +203,8 @@ class TaskData:
 
     def _split(self, parts: dict[str, pa.Table]) -> dict[str, pa.Table]:
         task, by_text = self.task, self.task.table.group_by_text
+        if self.whole and [*parts] == ["all"]:
+            return {"train": parts["all"], **{part: parts["all"].slice(0, 0) for part in ("validation", "test")}}
         try:
             arranged = make_splits(
                 parts, "text", task.table.stratify_by, task.validation, task.test, "text" if by_text else ""

@@ -11,13 +11,12 @@ from niwaki.answers._answer_type import Value
 from niwaki.core.json_types import Json
 from niwaki.core.log import progress
 from niwaki.core.settings import setting
-from niwaki.data.problems._problem import Problem, pairs, problem_of
+from niwaki.data.problems._problem import Problem, Question, pairs, problem_of, text_of
 from niwaki.data.spill import gather
 from niwaki.tasks._declarations import Published
 from niwaki.tasks.generation import Generation, TextScorer
 
 BATCH = 4096
-SCHEMA = pa.schema([("part", pa.string()), ("text", pa.string()), ("target", pa.string())])
 
 
 class InverseTask(Generation):
@@ -33,6 +32,11 @@ class InverseTask(Generation):
     answer: ClassVar[str] = "verified"
     metric: ClassVar[str] = "verified"
     published: ClassVar[Published] = Published(embedded=True)
+    question_columns: ClassVar[dict[str, pa.DataType]] = {"text": pa.string()}
+
+    def question_cells(self, question: Question) -> tuple[str | bytes, ...]:
+        """A cell for each of `question_columns`."""
+        return (text_of(question),)
 
     @property
     def problem(self) -> Problem:
@@ -44,23 +48,25 @@ class InverseTask(Generation):
 
     def read_parts(self) -> dict[str, pa.Table]:
         counts = {"train": self.pairs, "validation": self.evaluation_pairs, "test": self.evaluation_pairs}
-        rows = gather(self._batches(counts), SCHEMA)
+        columns = {"part": pa.string(), **self.question_columns, "target": pa.string()}
+        schema = pa.schema([*columns.items()])
+        rows = gather(self._batches(counts, schema), schema)
         parts = rows.column("part")
         return {part: rows.filter(pa.compute.equal(parts, part)).drop_columns(["part"]) for part in counts}
 
-    def _batches(self, counts: Mapping[str, int]) -> Iterator[pa.RecordBatch]:
-        held: list[tuple[str, str, str]] = []
+    def _batches(self, counts: Mapping[str, int], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        held: list[tuple[str | bytes, ...]] = []
         done = 0
         with progress(f"{self.name}: pairs", sum(counts.values())) as update:
-            for row in pairs(self.problem, self.draw, counts):
-                held.append(row)
+            for part, question, answer in pairs(self.problem, self.draw, counts):
+                held.append((part, *self.question_cells(question), answer))
                 if len(held) == BATCH:
-                    yield _batch(held)
+                    yield _batch(held, schema)
                     done += len(held)
                     update(done, "generated")
                     held = []
         if held:
-            yield _batch(held)
+            yield _batch(held, schema)
 
     def normalized(self, part: str, table: pa.Table) -> pa.Table:
         return table
@@ -77,10 +83,7 @@ class InverseScorer(TextScorer):
     """`verified`: a candidate is right; `verified_at_1`: the first one is; `exact`: it is the text that was generated with the question."""
 
     def example_stats(self, values: Sequence[Value], rows: pa.Table) -> np.ndarray:
-        found = [
-            self._judged(value, question)
-            for value, question in zip(values, rows.column("text").to_pylist(), strict=True)
-        ]
+        found = [self._judged(value, question) for value, question in zip(values, self.task.inputs(rows), strict=True)]
         exact = super().example_stats([value["text"] for value in found], rows)[:, 0]
         any_right = np.array([value["verified"] for value in found])
         first_right = np.array([value["verified"] and value["rank"] == 1 for value in found])
@@ -90,7 +93,7 @@ class InverseScorer(TextScorer):
         """An answer of a model as it was written to a file, or a text."""
         return cell if isinstance(cell, dict) and {"text", "rank"} <= cell.keys() else str(cell)
 
-    def _judged(self, value: Value, question: str) -> Json:
+    def _judged(self, value: Value, question: Question) -> Json:
         """Baselines and files give texts. What a file says of its answers is verified again."""
         text, rank = (str(value["text"]), value["rank"]) if isinstance(value, dict) else (str(value), 1)
         return {"text": text, "verified": problem_of(self.task.name).verify(question, text), "rank": rank}
@@ -102,5 +105,5 @@ class InverseScorer(TextScorer):
         return np.zeros_like(example_stats)
 
 
-def _batch(rows: list[tuple[str, str, str]]) -> pa.RecordBatch:
-    return pa.record_batch([*map(list, zip(*rows, strict=True))], schema=SCHEMA)
+def _batch(rows: list[tuple[str | bytes, ...]], schema: pa.Schema) -> pa.RecordBatch:
+    return pa.record_batch([*map(list, zip(*rows, strict=True))], schema=schema)

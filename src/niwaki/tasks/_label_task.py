@@ -68,17 +68,22 @@ class LabelTask(Task):
         """Labels whose names are known before the rows are read."""
         return self.classes or self.label_names
 
+    @property
+    def found_labels(self) -> list[str]:
+        """Those of the train rows."""
+        return sorted(compute.unique(self.splits()["train"].column("label")).to_pylist())
+
     @cached_property
     def labels(self) -> list[str]:
-        found = set(compute.unique(self.splits()["train"].column("label")).to_pylist())
-        if self.known_labels and found <= set(self.known_labels):
+        found = self.found_labels
+        if self.known_labels and set(found) <= set(self.known_labels):
             return list(self.known_labels)
         if not 2 <= len(found) <= MAX_LABELS:
             raise InputError(
                 f"{self.data.source}: the label column has {len(found)} different labels in the train rows, "
                 f"{'at least 2 are needed' if len(found) < 2 else 'which are no classes; take task regression, or name another column (data.label)'}"
             )
-        return sorted(found)
+        return found
 
     def label_ids(self, names: Sequence[Value]) -> np.ndarray:
         """Labels as numbers; an unknown label has the number after the last."""

@@ -56,7 +56,7 @@ class TargetVocabulary:
         return kind.with_files(self.files)
 
     def _texts(self) -> Iterator[str]:
-        """Both sides of the train rows."""
+        """Both sides of the train rows; of images, the answers alone."""
         for part in row_slices(self.task.splits()["train"]):
-            yield from self.task.inputs(part)
+            yield from self.task.texts(part)
             yield from map(self.task.separate_symbols, self.task.gold(part))

@@ -16,6 +16,7 @@ from tokenizers import Tokenizer
 
 from niwaki.answers import ANSWERS
 from niwaki.answers._answer_type import AnswerType, EncodedInputs, Input, Value
+from niwaki.data.image_bytes import EncodedImage
 from niwaki.data.ragged import Ragged
 from niwaki.models.criteria import Criterion
 from niwaki.models.features import Features
@@ -113,9 +114,9 @@ def tuned_answer_type(task: Task, logits: np.ndarray, rows: EncodedInputs, table
 
 
 def texts_in(given: Input) -> Iterator[str]:
-    """Every text of an input, however it is nested."""
+    """Every text of an input, however it is nested. An image has none."""
     if isinstance(given, str):
         yield given
-    else:
+    elif not isinstance(given, EncodedImage):
         for part in given:
             yield from texts_in(part)

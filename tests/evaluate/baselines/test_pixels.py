@@ -5,6 +5,7 @@ import pytest
 
 from niwaki.evaluate.baselines.pixels import PixelsBaseline
 from niwaki.tasks.image_classification import ImageClassification
+from niwaki.tasks.shape_captions import ShapeCaptions
 
 
 @pytest.mark.parametrize("shape", [(5, 7), (40, 35, 3)])
@@ -18,3 +19,8 @@ def test_brightness_is_learned(shape, tmp_path):
     baseline = PixelsBaseline(task, tmp_path)
     test = task.splits()["test"]
     assert baseline.fit()(task.inputs(test)) == task.gold(test)
+
+
+def test_captions_have_no_linear_model(tmp_path):
+    baseline = PixelsBaseline(ShapeCaptions(pairs=100, evaluation_pairs=20), tmp_path)
+    assert baseline.fit_if_supported() is None and "cannot generate text" in baseline.note

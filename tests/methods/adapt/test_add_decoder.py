@@ -38,6 +38,17 @@ def test_the_encoder_keeps_its_weights(model):
     assert found and all(torch.equal(value, before[name]) for name, value in found.items())
 
 
+def test_an_image_encoder_keeps_its_weights_and_its_preprocessor():
+    vision = tiny.model("vit", layers=2)
+    before = vision.anatomy.trunk.state_dict()
+    target = make(WORDS, "words", 100).encode()
+    given = Model(vision.network, vision.tokenizer, sibling_files={TARGET: target})
+    found = AddDecoder(layers=1).prepare(given, CONTEXT)
+    assert found.tokenizer is vision.tokenizer and found.anatomy.family is vision.anatomy.family
+    kept = found.network.encoder.state_dict()
+    assert len(kept) > 20 and all(torch.equal(value, before[name]) for name, value in kept.items())
+
+
 def test_the_same_seed_gives_the_same_decoder(model):
     first, second = (AddDecoder(layers=1).prepare(model, CONTEXT).network.decoder for _ in range(2))
     one, two = first.state_dict(), second.state_dict()
@@ -102,6 +113,12 @@ def test_settings_that_do_not_fit_are_rejected(model, settings, message):
             {"layers": 0},
             "relative positions, which are undefined between source and target",
         ),
+        (
+            lambda: tiny.model("vit"),
+            {"layers": 0},
+            "reads images, whose patches and generated tokens are no one sequence",
+        ),
+        (lambda: tiny.model("vit"), {"encoder": "fresh", "shared": True}, "reads images, so it has no tokens to share"),
         (lambda: tiny.model("albert"), {"encoder": "fresh", "shared": True}, "projects its token embeddings"),
     ],
 )

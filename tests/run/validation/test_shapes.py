@@ -2,6 +2,7 @@
 
 import pytest
 
+import tiny
 from niwaki.core.errors import InputError
 from niwaki.models import model as models
 from niwaki.run.plan import make_plan
@@ -138,3 +139,18 @@ def test_rounding_in_one_stage_and_again_in_the_next_of_a_new_student_is_fine(be
         stage("one", {"use": "qat"}, train=TRAIN),
         stage("two", fresh, {"use": "ternary"}, train=TRAIN),
     )
+
+
+def test_what_a_task_has_and_what_a_model_reads_must_agree(bert_folder, tmp_path):
+    """Texts and images, with a decoder behind the encoder."""
+    (tmp_path / "vit").mkdir()
+    tiny.model("vit", layers=1).save(tmp_path / "vit")
+    (tmp_path / "rows.jsonl").write_text("".join(f'{{"text": "a cat {n}", "target": "b{n} c"}}\n' for n in range(40)))
+    decoder = stage("made", {"use": "add_decoder", "layers": 1}, train=TRAIN)
+    captions = {"task": "shape_captions", "data": {"pairs": 100, "evaluation_pairs": 20}}
+    texts = {"task": "generation", "data": {"path": str(tmp_path / "rows.jsonl"), "text": "text", "target": "target"}}
+    assert plan(tmp_path / "vit", "", decoder, **captions)
+    with pytest.raises(InputError, match="task 'shape_captions' has images, and the model reads texts"):
+        plan(bert_folder, "", decoder, **captions)
+    with pytest.raises(InputError, match="task 'generation' has texts, and the model reads images"):
+        plan(tmp_path / "vit", "", decoder, **texts)

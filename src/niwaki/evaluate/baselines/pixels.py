@@ -1,6 +1,7 @@
 """Pixels and a linear model: images of at most 32 × 32 pixels, without any network."""
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from niwaki.data.pixels import PixelScale
 from niwaki.evaluate.baseline import Baseline, PredictFunction
 from niwaki.evaluate.baselines._dense import Dense
 from niwaki.evaluate.baselines._linear import LinearModel
+from niwaki.evaluate.baselines._unsupported import NO_WRITING
 
 SIDE = 32
 SCALE = PixelScale(1 / 255, (0.5,) * 3, (0.5,) * 3)
@@ -18,6 +20,7 @@ SCALE = PixelScale(1 / 255, (0.5,) * 3, (0.5,) * 3)
 class PixelsBaseline(Baseline):
     name = "pixels + linear model"
     max_rows = 20_000
+    unsupported: ClassVar[dict[str, str]] = {"image_caption": NO_WRITING}
 
     def fit(self) -> PredictFunction:
         train = self.train()

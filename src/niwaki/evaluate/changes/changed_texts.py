@@ -7,6 +7,7 @@ import numpy as np
 
 from niwaki.answers._answer_type import Input, Value
 from niwaki.core.json_types import Json
+from niwaki.data.image_bytes import EncodedImage
 from niwaki.evaluate.changes.answered import Answered
 
 MOST_LETTERS = 1000
@@ -46,8 +47,10 @@ def _row(first: Answered, second: Answered, inputs: Sequence[Input], gold: Seque
 
 
 def shown(value: object) -> str:
-    """A text, parts of a pair on lines of their own, anything else as JSON; cut after so many letters."""
-    if isinstance(value, tuple):
+    """A text, parts of a pair on lines of their own, the name of an image, anything else as JSON; cut after so many letters."""
+    if isinstance(value, EncodedImage):
+        text = value.name
+    elif isinstance(value, tuple):
         text = "\n".join(shown(part) for part in value)
     else:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

@@ -153,7 +153,7 @@ def left_out(found: Json, answer: str, speed: bool) -> list[str]:
             f"Calibration: needs {LEAST_CALIBRATED} rows and an answer that is one of several candidates (here: {answer})."
         )
     if not any(row["kind"] == "class" for row in found["groups"]):
-        reasons.append(f"Classes: the correct answers ({answer}) are not a few that repeat.")
+        reasons.append(f"Classes: the correct answers ({answer}) are all alike, or do not repeat.")
     if not found["robustness"]:
         reasons.append("Small edits: no row has a text that can be edited.")
     if found["pie"] is None:

@@ -61,11 +61,11 @@ def network_of(answered: Answered) -> Model:
 
 def common_sequences(first: EncodedInputs, second: EncodedInputs) -> np.ndarray:
     """The first sequences that have as many tokens in both, up to a number of texts and tokens."""
-    if len(first.ids) != len(second.ids):
+    if len(first.lengths) != len(second.lengths):
         raise InputError("layers: the models divide the texts into different numbers of sequences")
-    same = np.flatnonzero(first.ids.lengths == second.ids.lengths)[:TEXTS]
-    some = same[: max(1, int((np.cumsum(first.ids.lengths[same]) <= TOKENS).sum()))]
-    if first.ids.lengths[some].sum() < LEAST_TOKENS:
+    same = np.flatnonzero(first.lengths == second.lengths)[:TEXTS]
+    some = same[: max(1, int((np.cumsum(first.lengths[same]) <= TOKENS).sum()))]
+    if first.lengths[some].sum() < LEAST_TOKENS:
         raise InputError(f"layers: fewer than {LEAST_TOKENS} tokens are in texts that both models divide alike")
     return some
 

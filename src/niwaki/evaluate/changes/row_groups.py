@@ -24,14 +24,21 @@ UNKNOWN = ("[UNK]", "<unk>")
 
 def row_groups(first: Answered, second: Answered, rows: "Rows", inputs: Sequence[Input]) -> list[Group]:
     texts = [list(texts_in(given)) for given in inputs]
-    words = [sum(len(text.split()) for text in some) for some in texts]
     return [
         *by_class(rows.task.gold(rows.table)),
+        *(by_text(first, second, rows, texts) if any(texts) else ()),
+        *(group for name, cells in rows.columns.items() for group in by_column(name, cells)),
+    ]
+
+
+def by_text(first: Answered, second: Answered, rows: "Rows", texts: Sequence[Sequence[str]]) -> list[Group]:
+    """Groups that images have none of."""
+    words = [sum(len(text.split()) for text in some) for some in texts]
+    return [
         *by_length(first.encoded),
         *by_rarity(texts, rows.known, rows.included, rows.known_as),
         *by_negation(texts),
         *by_spelling(first.encoded, second.encoded, words, unknown_token(second)),
-        *(group for name, cells in rows.columns.items() for group in by_column(name, cells)),
     ]
 
 

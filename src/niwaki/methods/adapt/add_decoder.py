@@ -118,7 +118,15 @@ class AddDecoder(Method, Reshapes):
             )
         if model.blueprint.edits:
             faults.append("add_decoder: the encoder has been edited; put 'add_decoder' first, and edit its result")
-        if not self.layers and anatomy.family.relative:
+        if self.shared and anatomy.family.inputs.reads == "images":
+            faults.append(
+                f"add_decoder: a model of family '{model.network.config.model_type}' reads images, so it has no tokens to share; set shared = false"
+            )
+        if not self.layers and anatomy.family.inputs.reads == "images":
+            faults.append(
+                f"add_decoder: a model of family '{model.network.config.model_type}' reads images, whose patches and generated tokens are no one sequence; set layers to 1 or more"
+            )
+        elif not self.layers and anatomy.family.relative:
             faults.append(
                 f"add_decoder: a model of family '{model.network.config.model_type}' uses relative positions, which are undefined between source and target; set layers to 1 or more"
             )

@@ -70,6 +70,10 @@ class EncoderDecoder(Family):
                 f"config: niwaki_encoder '{name}' reads by distance, which tokens of two texts have none of; it needs a decoder (decoder_layers)"
             )
 
+        if config.get("decoder_layers") == 0 and encoder.inputs.reads == "images":
+            raise InputError(
+                f"config: niwaki_encoder '{name}' reads images, so it cannot generate; it needs a decoder (decoder_layers)"
+            )
         encoder.check_config({**config, "model_type": name})
 
     @classmethod

@@ -3,7 +3,7 @@
 from typing import ClassVar
 
 from niwaki.core.errors import InputError
-from niwaki.models.family import Config, Family, HeadPaths, InputPaths, LayerPaths, Network, StackRules
+from niwaki.models.family import Config, Family, HeadPaths, InputPaths, LayerPaths, StackRules
 from niwaki.models.value_rules import ACTIVATIONS, MOST_POSITIONS, WIDEST, Rule, flag, image_sides, one_of, sides, whole
 
 RENAMED = (  # transformers 5 shortens the names of checkpoints
@@ -67,10 +67,3 @@ class ViT(Family):
             )
         if (image[0] // patch[0]) * (image[1] // patch[1]) >= MOST_POSITIONS:
             raise InputError(f"config: images of {image} have too many patches of {patch}; take larger patches")
-
-    @classmethod
-    def adapt_network(cls, network: Network) -> None:
-        from niwaki.models.patches import set_patches
-
-        set_patches(network, cls)
-        super().adapt_network(network)

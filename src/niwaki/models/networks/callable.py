@@ -10,7 +10,7 @@ class CallableNetwork:
 
     def forward(
         self,
-        input_ids: Tensor,
+        input_ids: Tensor | None = None,
         attention_mask: Tensor | None = None,
         output_hidden_states: bool = False,
         return_dict: bool = True,
@@ -21,9 +21,10 @@ class CallableNetwork:
         from niwaki.models.record import HIDDEN, Record
         from niwaki.models.recorded import Recorded
 
-        mask = torch.ones_like(input_ids) if attention_mask is None else attention_mask
-        inputs = {"input_ids": input_ids, "attention_mask": mask, **others}
+        if input_ids is not None:  # else images are read
+            mask = torch.ones_like(input_ids) if attention_mask is None else attention_mask
+            others |= {"input_ids": input_ids, "attention_mask": mask}
         record: Record = {HIDDEN: []} if output_hidden_states else {}
-        logits = run(anatomy_of(self), inputs, record)
+        logits = run(anatomy_of(self), others, record)
         hidden = tuple(Recorded(record[HIDDEN])) if output_hidden_states else None
         return ModelOutput(logits=logits, hidden_states=hidden)

@@ -4,6 +4,7 @@ from itertools import zip_longest
 
 from torch import nn
 
+from niwaki.answers._images import ImageInputs
 from niwaki.core.errors import InputError
 from niwaki.core.problems import Problems
 from niwaki.methods._method import Bakes, FollowsTeacher, Method, ReadsStages, Reshapes, methods_with
@@ -12,7 +13,7 @@ from niwaki.models.head import Head
 from niwaki.models.model import Model, skeleton_of
 from niwaki.models.record import ROUTING
 from niwaki.models.sizes import decoder_depth
-from niwaki.models.skeleton import CONDITIONAL_GENERATION, IMAGE_CLASSIFICATION
+from niwaki.models.skeleton import CONDITIONAL_GENERATION
 from niwaki.run.validation.draft import Draft, ResolvedStage, Shapes
 from niwaki.tasks._language_model_task import LanguageModelTask
 from niwaki.tasks._task import Task
@@ -61,11 +62,15 @@ def _check_head_fits(model: Model, task: Task, head: Head) -> None:
         raise InputError(
             f"task '{task.name}' needs a decoder, and the model has none; put {_decoder_for(task)} first among the first stage's methods"
         )
-    if head.architecture == IMAGE_CLASSIFICATION and model.anatomy.family.inputs.reads != "images":
+    has_images = isinstance(task.answer_type, ImageInputs)
+    reads_images = model.anatomy.family.inputs.reads == "images"
+    if has_images and not reads_images:
         raise InputError(
             f"task '{task.name}' has images, and the model reads texts; take a model for images, or put "
             "{ use = 'from_scratch', family = 'vit' } first among the first stage's methods"
         )
+    if reads_images and not has_images:
+        raise InputError(f"task '{task.name}' has texts, and the model reads images; take a model for texts")
     if model.anatomy.is_seq2seq and head.architecture != CONDITIONAL_GENERATION:
         raise InputError(
             f"task '{task.name}' is answered with a {task.answer}, and the model generates text; "

@@ -106,7 +106,7 @@ class Decoder:
         targets = inputs["decoder_input_ids"]
         hidden = self.embed(targets, 0)
         bias = self.position_bias(torch.arange(targets.shape[1], device=targets.device), targets.shape[1])
-        passed, padding = record.get(DECODER_HIDDEN), padding_bias(inputs["attention_mask"], hidden)
+        passed, padding = record.get(DECODER_HIDDEN), padding_bias(self.anatomy.inputs.mask(inputs), hidden)
         if passed is not None:
             passed.append(hidden)
         memory = cross_keys_and_values(self.layers, encoded)
