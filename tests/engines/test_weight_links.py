@@ -42,8 +42,13 @@ def session_with(values: np.ndarray, stored: dict[str, np.ndarray], folder) -> t
         (CUBE[3:], ["Reshape", "Slice", "Reshape"]),
         (BIASES[9:30], ["Slice"]),
         (TIES[2:], ["Slice"]),
+        (JOINED, []),
+        (CUBE.reshape(6, 15), []),
     ],
-    ids=["rows", "last rows", "columns", "transposed", "three dimensions", "part of three", "bias", "alike"],
+    ids=[
+        *("rows", "last rows", "columns", "transposed", "three dimensions", "part of three", "bias", "alike"),
+        *("another name", "another shape"),
+    ],
 )
 def test_parts_of_stored_tensors_are_computed_from_them(tmp_path, values, operators):
     values = np.ascontiguousarray(values)

@@ -85,6 +85,9 @@ def link_parts(graph: "GraphProto", weights: Path, location: str) -> None:
     for initializer in own:
         if (found := containing(initializer, unused, data)) is not None:
             name, part = found
+            if part.axis == 0 and tensors[name].numel == math.prod(initializer.dims):  # the same under another name
+                point_to(initializer, location, start, tensors[name])
+                continue
             add_stored(graph, initializer, name, location, start, tensors[name])
             nodes += cutting_nodes(graph, initializer, name, part, tensors[name].shape)
             graph.initializer.remove(initializer)
