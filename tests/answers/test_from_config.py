@@ -38,6 +38,7 @@ TWO, ONE = {"id2label": {"0": "no", "1": "yes"}}, {"id2label": {"0": "LABEL_0"}}
         ({"architectures": ["RobertaForTokenClassification"], **TWO}, Tags),
         ({"architectures": ["RobertaForTokenClassification"], **ONE}, Tags),
         ({"architectures": ["MPNetForQuestionAnswering"]}, Span),
+        ({"architectures": ["XLNetForQuestionAnsweringSimple"], **TWO}, Span),
         ({"architectures": ["BertForSequenceClassification"], "niwaki_answer": {"kind": "number"}}, Number),
         (
             {"architectures": ["BertForQuestionAnswering"], "niwaki_answer": "span"},

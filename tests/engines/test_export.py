@@ -86,10 +86,20 @@ def exported(request, tmp_path_factory):
     return folder, request.param[1], predictors_of(cut(*request.param), folder)
 
 
-def assert_equal(found: np.ndarray, wanted: np.ndarray, shape: str) -> None:
+# Root mean square of the differences in int8, over that of the logits. ONNX Runtime rounds activations with one scale for the whole batch, the
+# others with one for each token: where one token has large values, as behind gated blocks, ONNX Runtime rounds all others two to three
+# times as coarsely. The largest difference grows with the number of tokens, so it is no measure.
+ROUNDED = {"onnx": 0.1, "openvino": 0.05, "native": 0.05, "torch": 0.0}
+
+
+def relative_error(found: np.ndarray, wanted: np.ndarray) -> float:
+    return float(np.sqrt(np.mean((found - wanted) ** 2) / np.mean(wanted**2)))
+
+
+def assert_equal(found: np.ndarray, wanted: np.ndarray, shape: str, engine: str) -> None:
     assert found.shape == wanted.shape and wanted.std() > 0.05
     if shape == "int8":  # activations are rounded too
-        assert np.abs(found - wanted).max() < 0.15 * np.abs(wanted).max()
+        assert relative_error(found, wanted) <= ROUNDED[engine]
         assert np.corrcoef(found.ravel(), wanted.ravel())[0, 1] > 0.99
     else:
         np.testing.assert_allclose(found, wanted, atol=1e-4)
@@ -99,7 +109,7 @@ def assert_equal(found: np.ndarray, wanted: np.ndarray, shape: str) -> None:
 def test_engines_match_torch(exported, texts):
     _, shape, predictors = exported
     for engine in predictors:
-        assert_equal(logits(predictors[engine], texts), logits(predictors["torch"], texts), shape)
+        assert_equal(logits(predictors[engine], texts), logits(predictors["torch"], texts), shape, engine)
 
 
 EDITS = {
@@ -127,7 +137,7 @@ def test_every_edit_under_every_head_is_exported(tmp_path, case):
     model.apply_edit(EDITS[name])
     predictors = predictors_of(model, tmp_path)
     for engine in predictors:
-        assert_equal(logits(predictors[engine], PAIRS), logits(predictors["torch"], PAIRS), name)
+        assert_equal(logits(predictors[engine], PAIRS), logits(predictors["torch"], PAIRS), name, engine)
 
 
 def test_graph_contains_no_weights(exported):
@@ -152,13 +162,13 @@ def test_logits_do_not_depend_on_the_batch_or_order(exported):
         together = by_text(predictor, TEXTS)
         order = np.random.default_rng(0).permutation(len(TEXTS))
         shuffled = by_text(predictor, [TEXTS[place] for place in order])
-        largest = max(np.abs(part).max() for part in together)
-        rounded = 0.1 * largest if shape == "int8" else 1e-5
-        atol = {"torch": 1e-5, "onnx": rounded, "openvino": rounded, "native": 0.0}[engine]
-        for part, place in zip(shuffled, order, strict=True):
-            np.testing.assert_allclose(part, together[place], atol=atol)
-        for text, part in zip(TEXTS[:8], together, strict=False):
-            np.testing.assert_allclose(logits(predictor, [text]), part, atol=atol)
+        alone = [part for text in TEXTS[:8] for part in by_text(predictor, [text])]
+        for found, wanted in ((shuffled, [together[place] for place in order]), (alone, together[:8])):
+            found, wanted = np.vstack(found), np.vstack(wanted)
+            if shape == "int8" and engine == "onnx":
+                assert relative_error(found, wanted) <= ROUNDED[engine]
+            else:
+                np.testing.assert_allclose(found, wanted, atol={"native": 0.0}.get(engine, 1e-5))
 
 
 def by_text(predictor: Predictor, texts: list[str]) -> list[np.ndarray]:

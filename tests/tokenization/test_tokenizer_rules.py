@@ -99,6 +99,13 @@ def test_a_table_of_replacements_of_the_right_form_is_taken():
     [
         ("normalizer", {"type": "Replace", "pattern": {"String": ""}, "content": "x"}),
         ("normalizer", {"type": "Replace", "pattern": {"Regex": "."}, "content": "x" * 65}),
+        (  # which matches between characters: each part doubles a text
+            "normalizer",
+            {
+                "type": "Sequence",
+                "normalizers": [{"type": "Replace", "pattern": {"Regex": "(?=[a-z ])"}, "content": " "}] * 7,
+            },
+        ),
         ("normalizer", {"type": "Prepend", "prepend": "x" * 5000}),
         ("normalizer", {"type": "Precompiled", "precompiled_charsmap": "!!!"}),
         ("normalizer", "Lowercase"),

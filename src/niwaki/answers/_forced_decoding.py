@@ -9,6 +9,11 @@ from niwaki.answers._beam_search import NO_TOKEN, DecodeStep, SearchSettings, be
 LABELS = "labels"  # name of the array with the tokens to be scored, as transformers calls it
 
 
+def hypotheses_of(arrays: Mapping[str, np.ndarray], how: SearchSettings) -> int:
+    """How many hypotheses of each text are followed: a given text is the only one."""
+    return 1 if LABELS in arrays else how.beam
+
+
 def generate_or_score(step: DecodeStep, arrays: Mapping[str, np.ndarray], how: SearchSettings) -> np.ndarray:
     """What is found for each text, or, where `labels` give the tokens, how likely they are."""
     if LABELS in arrays:

@@ -10,6 +10,7 @@ from niwaki.core.settings import check
 BY_HEAD = {
     "TokenClassification": "tags",
     "QuestionAnswering": "span",
+    "QuestionAnsweringSimple": "span",  # XLNet's and XLM's name for it
     "ImageClassification": "image_label",
     "ImageClassificationWithTeacher": "image_label",
 }

@@ -17,13 +17,12 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
-from niwaki.core.tensor_file import read_header
 from niwaki.data.pixels import PIXELS
 from niwaki.engines.exits import layer_ranges
 from niwaki.engines.expand import DOMAIN, expand
 from niwaki.engines.graph_rules import DECODER, ENCODER, EXIT_GRAPH, GRAPH, WEIGHTS
 from niwaki.engines.tidy import tidy
-from niwaki.models.adapting import stored_name
+from niwaki.engines.weight_links import link_weights
 from niwaki.models.anatomy import Anatomy
 from niwaki.models.decoding import DecoderLayer, KeyValue
 from niwaki.models.family import Family, Network
@@ -34,10 +33,9 @@ from niwaki.models.pairs import reads_token_types
 from niwaki.models.parts.decoders._decoder import Decoder
 from niwaki.models.record import HIDDEN, Record
 from niwaki.models.recorded import Recorded
-from niwaki.models.trunk import trunk_name
 
 if TYPE_CHECKING:
-    from onnx import ModelProto, TensorProto
+    from onnx import ModelProto
 
 OPSET = 17
 Axes = dict[str, dict[int, str]]  # the axes of each input that may have any length
@@ -187,32 +185,3 @@ def graph_with(
             dynamic_axes=axes,
         )
     return file.getvalue()
-
-
-def link_weights(
-    graph: "ModelProto", weights: Path, location: str = WEIGHTS, family: type[Family] | None = None
-) -> None:
-    """Replaces every initializer that is in the safetensors file by its offset there. `location` is the graph's path to it."""
-    start, tensors = read_header(weights)
-    with weights.open("rb") as file:
-        for initializer in graph.graph.initializer:
-            name = initializer.name.removeprefix("network.")
-            names = [name, trunk_name(name)]  # a head with deltas calls the trunk's tensors otherwise
-            names += [stored_name(name, family)] if family else []
-            entry = next((tensors[one] for one in names if one in tensors), None)
-            if entry is None or initializer.external_data:
-                continue
-            first, last = entry.first, entry.last
-            file.seek(start + first)
-            if file.read(last - first) != raw_bytes(initializer):
-                continue  # changed by the exporter: it keeps its own copy
-            initializer.ClearField("raw_data")
-            initializer.data_location = 1  # EXTERNAL
-            for key, value in (("location", location), ("offset", start + first), ("length", last - first)):
-                initializer.external_data.add(key=key, value=str(value))
-
-
-def raw_bytes(initializer: "TensorProto") -> bytes:
-    from onnx import numpy_helper
-
-    return initializer.raw_data or numpy_helper.to_array(initializer).tobytes()

@@ -7,9 +7,10 @@ folder (`engines/onnx_session.py`).
 from pathlib import Path
 
 from niwaki.core.head_folder import HEAD_WEIGHTS, HEADS, WEIGHTS
-from niwaki.engines.export import link_weights, trace, with_standard_operators
+from niwaki.engines.export import trace, with_standard_operators
 from niwaki.engines.graph_rules import GRAPH
 from niwaki.engines.tidy import tidy
+from niwaki.engines.weight_links import link_weights
 from niwaki.models.model import Model
 
 

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from niwaki.answers._beam_search import PAD, DecoderState, SearchSettings
 from niwaki.answers._capabilities import GeneratesTokens
-from niwaki.answers._forced_decoding import generate_or_score
+from niwaki.answers._forced_decoding import generate_or_score, hypotheses_of
 from niwaki.answers._from_config import answer_type_of
 from niwaki.models.anatomy import Anatomy
 from niwaki.models.decoding import KeyValue
@@ -70,4 +70,4 @@ def generate(anatomy: Anatomy, inputs: Mapping[str, Tensor], how: SearchSettings
     """Arrays (batch, tokens) by name to what is generated for each text, as the search gives it; with `labels` to how likely they are."""
     assert anatomy.decoder is not None
     arrays = {name: values.cpu().numpy() for name, values in inputs.items()}
-    return generate_or_score(TorchDecodeSteps(anatomy.decoder, inputs, how.beam), arrays, how)
+    return generate_or_score(TorchDecodeSteps(anatomy.decoder, inputs, hypotheses_of(arrays, how)), arrays, how)

@@ -124,13 +124,16 @@ def _check_pattern(section: str, pattern: Json) -> None:
 
 
 def _growth(part: Json) -> float:
-    """How many times as long the part may make a text; a replacement of a pattern may replace single characters."""
+    """How many times as long the part may make a text. A pattern may match between all characters, but for published ones, which match
+    one or more."""
     if part["type"] == "Prepend":
         return 1 + len(part["prepend"]) / 8
     if part["type"] != "Replace":
         return 1.0
-    shortest = len(part["pattern"]["String"]) if "String" in part["pattern"] else 1
-    return max(1.0, len(part["content"]) / shortest)
+    content, pattern = len(part["content"]), part["pattern"]
+    if "String" in pattern:
+        return max(1.0, content / len(pattern["String"]))
+    return max(1.0, content) if is_published(pattern["Regex"]) else 1.0 + content
 
 
 def check_charsmap(text: str) -> None:

@@ -9,6 +9,7 @@ from transformers import XLNetConfig, XLNetForSequenceClassification
 import spm
 import tiny
 from niwaki.core.errors import InputError
+from niwaki.engines.predictor import Predictor
 from niwaki.models.edits.heads import Heads
 from niwaki.models.forward import Batch, forward
 from niwaki.models.head import Head
@@ -112,3 +113,16 @@ def test_other_networks_are_rejected_by_name(key, value):
     values = tiny.config("xlnet", 1, 32, 4, 64, tiny.LABELS, "SequenceClassification")
     with pytest.raises(InputError, match=f"an xlnet with {key} = {value} is not supported"):
         build({**values, key: value})
+
+
+def test_the_span_head_answers_in_onnx_runtime(tmp_path):
+    """transformers' simple head for spans; the answer type follows from the name of its class."""
+    model = tiny.model("xlnet", layers=1, head="QuestionAnswering")
+    predictor = Predictor(tiny.with_graphs(model, tmp_path / "model"), "onnx")
+    pairs = [("the film", "was the film good"), ("plot", "a warm plot")]
+    rows = predictor.tokenize(pairs)
+    given = model.tokenizer(*map(list, zip(*pairs, strict=True)), padding=True, return_tensors="pt")
+    wanted = forward(model.anatomy, Batch(dict(given), given["attention_mask"], torch.arange(2))).logits
+    found = torch.from_numpy(predictor.logits(rows))
+    torch.testing.assert_close(found, wanted[given["attention_mask"].bool()], atol=1e-4, rtol=0)
+    assert all(one.answer in text for one, (_, text) in zip(predictor.predict(pairs), pairs, strict=True))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from niwaki.answers._forced_decoding import generate_or_score
+from niwaki.answers._forced_decoding import generate_or_score, hypotheses_of
 from niwaki.core.errors import InputError
 from niwaki.engines.exits import NO_HIDDEN_STATES, ActiveBatch, PaddedBatch
 from niwaki.engines.generation import GraphSteps, search_of
@@ -51,7 +51,7 @@ class Onnx(EarlyExitRuntime):
 
     def logits(self, arrays: Arrays) -> np.ndarray:
         if self.search is not None and self.decoder is not None:
-            steps = GraphSteps(self.session, self.decoder, arrays, self.search.beam)
+            steps = GraphSteps(self.session, self.decoder, arrays, hypotheses_of(arrays, self.search))
             return generate_or_score(steps, arrays, self.search)
         logits: np.ndarray = self.session.run([self.output], {name: arrays[name] for name in self.inputs})[0]
         leading = logits.ndim - 1
