@@ -72,6 +72,10 @@ static int has_amx(void) {
 #endif
 #endif
 
+#if defined(__wasm_simd128__)
+extern const Kernels niwaki_wasm;
+#endif
+
 #ifdef ARM
 extern const Kernels niwaki_neon;
 
@@ -119,6 +123,9 @@ const Kernels *niwaki_kernels(const char *name) {
     if (!strcmp(name, "neon_dot")) return has_dotprod() ? &niwaki_neon_dot : NULL;
     if (!strcmp(name, "neon_i8mm")) return has_i8mm() ? &niwaki_neon_i8mm : NULL;
 #endif
+#endif
+#if defined(__wasm_simd128__)
+    if (!strcmp(name, "wasm")) return &niwaki_wasm;
 #endif
     if (!strcmp(name, "four_in_c")) return &niwaki_four_in_c;
     return strcmp(name, "plain") ? NULL : &niwaki_plain;
