@@ -36,8 +36,8 @@ slow: setup
 # The training kernels are compiled over instructions in plain C, as sanitizers do not see what AVX-512 reads under a mask.
 NATIVE := src/niwaki/engines/native/c
 TRAINING := src/niwaki/models/fused/c
-CHECK_READS := gcc -O1 -g -std=gnu11 -fPIC -shared -pthread tests/engines/native/memcheck.c
-CHECK_ACCESSES := gcc -O1 -g -std=gnu11 -fPIC -shared -fsanitize=address,undefined -fno-sanitize-recover=undefined
+CHECK_READS := gcc -O1 -g -std=gnu11 -ffp-contract=off -fPIC -shared -pthread tests/engines/native/memcheck.c
+CHECK_ACCESSES := gcc -O1 -g -std=gnu11 -ffp-contract=off -fPIC -shared -fsanitize=address,undefined -fno-sanitize-recover=undefined
 EMULATED := -DNIWAKI_EMULATED -Wno-psabi -Itests/models/fused/emulated
 VALGRIND := PYTHONMALLOC=malloc OMP_WAIT_POLICY=passive valgrind --quiet --error-limit=no
 SANITIZERS = LD_PRELOAD="$$(gcc -print-file-name=libasan.so) $$(gcc -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0:log_path=$(abspath build)/accesses.log UBSAN_OPTIONS=log_path=$(abspath build)/accesses.log
@@ -66,11 +66,15 @@ sanitize-training: valgrind
 	$(CHECK_ACCESSES) $(EMULATED) $(TRAINING)/training.c -o build/training_accesses.so -lm
 	NIWAKI_TRAINING_KERNELS=$(abspath build/training_accesses.so) $(SANITIZERS) $(PYTEST) tests/models/fused
 
-# the portable kernels on another processor: compiled for aarch64 and run by qemu; needs gcc-aarch64-linux-gnu and qemu-user
+# kernels for another processor: compiled for aarch64 and run by qemu, on processors without products of bytes, with dotprod, and with i8mm;
+# needs gcc-aarch64-linux-gnu and qemu-user
+CROSS := qemu-aarch64 -L /usr/aarch64-linux-gnu
 cross:
 	mkdir -p build
-	aarch64-linux-gnu-gcc -O2 -std=gnu11 -fno-math-errno -pthread -I$(NATIVE) $(NATIVE)/*.c tests/engines/native/cross.c -o build/cross -lm
-	qemu-aarch64 -L /usr/aarch64-linux-gnu build/cross
+	aarch64-linux-gnu-gcc -O3 -std=gnu11 -fno-math-errno -ffp-contract=off -pthread -I$(NATIVE) $(NATIVE)/*.c tests/engines/native/cross.c -o build/cross -lm
+	$(CROSS) -cpu cortex-a53 build/cross neon -neon_dot -neon_i8mm
+	$(CROSS) -cpu neoverse-n1 build/cross neon neon_dot -neon_i8mm
+	$(CROSS) -cpu max build/cross neon neon_dot neon_i8mm
 
 results: setup
 	$(BIN)/python benchmarks/render.py

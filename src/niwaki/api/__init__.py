@@ -13,7 +13,7 @@ from niwaki.api.compressing import compress
 from niwaki.api.costs import cost
 from niwaki.api.distilling import distill
 from niwaki.api.evaluation import evaluate
-from niwaki.api.exporting import export, write_peft
+from niwaki.api.exporting import export, pack, write_peft
 from niwaki.api.heads import head_name, load_heads
 from niwaki.api.loading import load, load_language_model
 from niwaki.api.looking import look
@@ -50,6 +50,7 @@ __all__ = [
     "look",
     "merge",
     "nearest",
+    "pack",
     "predict_file",
     "probe",
     "run",

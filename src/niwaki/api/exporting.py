@@ -30,6 +30,14 @@ def export(
     return exported
 
 
+def pack(model: str | Path, out: str | Path = "model.niwaki", processor: str = "") -> Json:
+    """Writes the packed file of a model that `export` wrote for the native engine. `processor`: avx512, avx2, arm, wasm or any; this
+    machine's by default."""
+    from niwaki.engines.native.packed_file import pack as write
+
+    return write(model_path(model, single=True), Path(out).expanduser(), processor)
+
+
 def write_peft(model: str | Path, out: str | Path) -> Path:
     """Writes the LoRA, (IA)³, prompt or prefix of a model, or of a head folder, in the format of the peft package."""
     from niwaki.run.peft_format import write_peft as write

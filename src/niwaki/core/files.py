@@ -43,12 +43,16 @@ def fingerprint(value: object) -> str:
 
 
 def write_text(path: Path, text: str) -> None:
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, data: bytes) -> None:
     """Replaces `path` in one step: a reader, or a crash, sees the old text or the new, never a part."""
     temporary = path.with_name(f".{path.name}.tmp-{uuid.uuid4().hex[:8]}")
     with _naming(path):
         try:
-            with temporary.open("x", encoding="utf-8", newline="\n") as file:  # new: a link is not followed
-                file.write(text)
+            with temporary.open("xb") as file:  # new: a link is not followed
+                file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
             temporary.replace(path)

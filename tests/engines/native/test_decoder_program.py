@@ -57,7 +57,7 @@ def test_a_changed_program_is_rejected_or_runs_safely(saved, data):
         for key in path[:-1]:
             holder = holder[key]
         drawn = data.draw(some.one_of(ODD, some.sampled_from([program["tokens"], *tensors])))
-        holder[path[-1]] = drawn
+        holder[path[-1]] = copy.deepcopy(drawn)  # the next change may be inside of it
         if not isinstance(changed.get("decoder"), dict):
             break
     try:

@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-LAYOUT, PAD, MAX_FACTORS = 6, 16, 4  # as in native.h (PAD, MOST_PARTS)
+LAYOUT, PAD, MAX_FACTORS = 7, 16, 4  # as in native.h (PAD, MOST_PARTS)
 CHARACTERS, CHARACTER_BYTES, MAX_WORD_CHARACTERS, MAX_SPECIAL = (
     0x2100,
     3,
     340,
     4,
 )  # as in wordpiece.h: characters, their bytes, characters of a word, special tokens
-FAST = ("amx", "avx512", "avx_vnni", "avx2")  # fastest first
-KERNELS = (*FAST, "amx_in_c", "avx_vnni_evex", "plain")  # the last three are for tests
+FAST = ("amx", "avx512", "avx_vnni", "avx2", "neon_i8mm", "neon_dot", "neon")  # fastest first
+KERNELS = (*FAST, "amx_in_c", "avx_vnni_evex", "four_in_c", "plain")  # the last four are for tests
 ACTIVATIONS = ("none", "gelu", "gelu_tanh", "relu", "tanh", "silu")
 POOLING = ("cls", "mean", "max", "mean_sqrt_len_tokens")  # in the order of native.h
-REQUIREMENTS = "it needs a C compiler (gcc or clang) when niwaki is installed, and an x86 processor with AVX2"
+REQUIREMENTS = "it needs a C compiler (gcc or clang) when niwaki is installed, and an x86 processor with AVX2 or a 64-bit ARM processor"
 
 
 class Matrix(Structure):
@@ -158,6 +158,7 @@ class Kernels(Structure):
         ("name", c_char_p),
         ("lanes", c_int32),
         ("last_code", c_int32),
+        ("less", c_int32),
         ("panel_bytes", ctypes.CFUNCTYPE(c_size_t, c_int32, c_int32, c_int32)),
         ("pack", ctypes.CFUNCTYPE(None, c_void_p, c_int32, c_int32, c_int32, c_void_p)),
         ("scratch_bytes", ctypes.CFUNCTYPE(c_size_t, POINTER(Model), POINTER(Batch), c_int32)),

@@ -189,13 +189,18 @@ class Layout:
         """The packed panels of a matrix; one that several layers share is packed once."""
         if id(weight) not in self._panels:
             flat, whole = np.ascontiguousarray(weight), scale is not None
-            panels = self.pin(c.aligned(self.kernels.panel_bytes(*weight.shape, whole), np.uint8))
-            self.kernels.pack(flat.ctypes.data, *weight.shape, whole, panels.ctypes.data)
+            panels = self.pin(self.packed(flat, whole))
             steps = sums = None
             if scale is not None:
                 steps, sums = self.row(scale), self.row(weight.sum(axis=1, dtype=np.int64) * scale.astype(np.float64))
             self._panels[id(weight)] = (weight, (panels.ctypes.data, steps, sums))
         return self._panels[id(weight)][1]
+
+    def packed(self, weight: np.ndarray, whole: bool) -> np.ndarray:
+        """A matrix in panels (c/product.h)."""
+        panels = c.aligned(self.kernels.panel_bytes(*weight.shape, whole), np.uint8)
+        self.kernels.pack(weight.ctypes.data, *weight.shape, whole, panels.ctypes.data)
+        return panels
 
     def bias(self, name: str | None) -> int | None:
         return None if name is None else self.row(self.parts.row(name))

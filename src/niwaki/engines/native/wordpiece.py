@@ -37,7 +37,7 @@ class Wordpiece:
     """The tables of the C code, and the memory that they point to."""
 
     def __init__(self, tables: c.Wordpiece, pinned: list[object], max_tokens: int) -> None:
-        self._tables, self._pinned, self._max_tokens = tables, pinned, max_tokens
+        self.tables, self.pinned, self._max_tokens = tables, pinned, max_tokens
         self._special_count = max(
             sum(getattr(frame, part).count for part in ("before", "between", "behind"))
             for frame in (tables.alone, tables.pair)
@@ -119,7 +119,7 @@ class Wordpiece:
             np.empty(size, dtype=kind) for size, kind in ((room, np.int32), (room, np.uint8), (len(inputs), np.int32))
         )
         count = c.library().niwaki_encode(  # type: ignore[union-attr]
-            self._tables,
+            self.tables,
             b"".join(encoded),
             ends.ctypes.data,
             pairs.ctypes.data,

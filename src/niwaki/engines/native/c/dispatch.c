@@ -4,7 +4,7 @@
 #include "native.h"
 #include "wordpiece.h"
 
-extern const Kernels niwaki_plain;
+extern const Kernels niwaki_plain, niwaki_four_in_c;
 
 int niwaki_layout(void) { return LAYOUT; }
 
@@ -72,6 +72,38 @@ static int has_amx(void) {
 #endif
 #endif
 
+#if defined(__wasm_simd128__)
+extern const Kernels niwaki_wasm;
+#endif
+
+#ifdef ARM
+extern const Kernels niwaki_neon;
+
+#ifdef NEWER_ARM
+extern const Kernels niwaki_neon_dot, niwaki_neon_i8mm;
+
+#if defined(__linux__)
+#include <sys/auxv.h>
+#define DOTPROD_THERE (1ul << 20) /* HWCAP_ASIMDDP */
+#define I8MM_THERE (1ul << 13)    /* HWCAP2_I8MM */
+static int has_dotprod(void) { return (getauxval(AT_HWCAP) & DOTPROD_THERE) != 0; }
+static int has_i8mm(void) { return has_dotprod() && (getauxval(AT_HWCAP2) & I8MM_THERE) != 0; }
+#elif defined(__APPLE__)
+#include <sys/sysctl.h>
+static int has(const char *feature) {
+    int found = 0;
+    size_t bytes = sizeof found;
+    return !sysctlbyname(feature, &found, &bytes, NULL, 0) && found;
+}
+static int has_dotprod(void) { return has("hw.optional.arm.FEAT_DotProd"); }
+static int has_i8mm(void) { return has_dotprod() && has("hw.optional.arm.FEAT_I8MM"); }
+#else
+static int has_dotprod(void) { return 0; }
+static int has_i8mm(void) { return 0; }
+#endif
+#endif
+#endif
+
 /* The kernels of that name, or NULL where this processor does not run them. */
 const Kernels *niwaki_kernels(const char *name) {
 #if defined(__x86_64__)
@@ -85,5 +117,16 @@ const Kernels *niwaki_kernels(const char *name) {
     if (!strcmp(name, "avx_vnni_evex")) return has_avx512() ? &niwaki_avx_vnni_evex : NULL;
 #endif
 #endif
+#ifdef ARM
+    if (!strcmp(name, "neon")) return &niwaki_neon;
+#ifdef NEWER_ARM
+    if (!strcmp(name, "neon_dot")) return has_dotprod() ? &niwaki_neon_dot : NULL;
+    if (!strcmp(name, "neon_i8mm")) return has_i8mm() ? &niwaki_neon_i8mm : NULL;
+#endif
+#endif
+#if defined(__wasm_simd128__)
+    if (!strcmp(name, "wasm")) return &niwaki_wasm;
+#endif
+    if (!strcmp(name, "four_in_c")) return &niwaki_four_in_c;
     return strcmp(name, "plain") ? NULL : &niwaki_plain;
 }

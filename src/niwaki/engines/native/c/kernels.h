@@ -31,5 +31,5 @@ static void product(const float *rows, int count, const Matrix *by, const float 
 #define STRING(name) STRING_(name)
 
 const Kernels TABLE(KERNELS) = {
-    STRING(KERNELS), LANES, LAST_CODE, panel_bytes, pack, scratch_bytes, forward, generation_bytes, block_floats, generate, reading_bytes, reading_floats, read_rows, activate, normalize, round_rows, softmax, product,
+    STRING(KERNELS), LANES, LAST_CODE, LESS, panel_bytes, pack, scratch_bytes, forward, generation_bytes, block_floats, generate, reading_bytes, reading_floats, read_rows, activate, normalize, round_rows, softmax, product,
 };

@@ -15,7 +15,15 @@
 #define NEWER 1
 #endif
 
-#define LAYOUT 6     /* of the structures; Python refuses a library with another */
+#if defined(__aarch64__) && !defined(__ARM_BIG_ENDIAN)
+#define ARM 1
+/* Compilers that can be told of products of bytes for a part of a program. Apple's clang 15 is LLVM 16. */
+#if !defined(__clang__) || __clang_major__ >= 16 || (defined(__apple_build_version__) && __clang_major__ >= 15)
+#define NEWER_ARM 1
+#endif
+#endif
+
+#define LAYOUT 7     /* of the structures; Python refuses a library with another */
 #define PAD 16       /* numbers that widths are rounded up to: what the widest vectors hold */
 #define MOST_PARTS 4 /* matrices that one linear map may be the product of */
 
@@ -142,7 +150,7 @@ typedef struct {
 /* One set of kernels, for one kind of processor. Python's tests call each of them. */
 typedef struct {
     const char *name;
-    int32_t lanes, last_code; /* numbers in a vector; what inputs are rounded to runs from 0 to this */
+    int32_t lanes, last_code, less; /* numbers in a vector; what inputs are rounded to runs from 0 to this; what is taken off where codes are stored */
     /* weights (outputs, inputs), row by row, to panels; bytes of these */
     size_t (*panel_bytes)(int outputs, int inputs, int whole);
     void (*pack)(const void *weights, int outputs, int inputs, int whole, void *panels);

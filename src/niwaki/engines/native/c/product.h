@@ -58,11 +58,11 @@ INLINE Floats value_of(Wholes sums, const Rows *from, size_t row, const Column *
     return mul_add(mul(to_floats(sums), all(step)), column->scale, shift);
 }
 
-INLINE void whole_tile(const int rows, const int panels, const Matrix *by, int panel, Rows from, size_t row, const Outputs *to) {
-    const int inputs = padded(by->inputs);
-    const int8_t *weights = (const int8_t *)by->panels + (size_t)panel * LANES * inputs;
-    const uint8_t *codes = from.codes + row * (size_t)inputs;
-    Wholes sums[WHOLE_ROWS][TILE_PANELS];
+/* Sums of a tile: of the products of `rows` rows of codes with the weights of `panels` panels. */
+#ifdef WHOLE_TILE
+#include WHOLE_TILE
+#else
+INLINE void whole_sums(const int rows, const int panels, const uint8_t *codes, const int8_t *weights, int inputs, Wholes sums[WHOLE_ROWS][TILE_PANELS]) {
 #pragma GCC unroll 8
     for (int r = 0; r < rows; r++)
 #pragma GCC unroll 8
@@ -78,15 +78,39 @@ INLINE void whole_tile(const int rows, const int panels, const Matrix *by, int p
             for (int p = 0; p < panels; p++) sums[r][p] = dot(sums[r][p], inputs4, here[p]);
         }
     }
+}
+#endif
+
+/* Where codes are stored less a number: what sums lack for that, of each output. */
+#ifndef LESS
+#define LESS 0
+#endif
+#if LESS
+INLINE void whole_lack(const int panels, const Matrix *by, int panel, Wholes lack[TILE_PANELS]) {
+    const int inputs = padded(by->inputs);
+    const int8_t *weights = (const int8_t *)by->panels + (size_t)panel * LANES * inputs;
+#pragma GCC unroll 8
+    for (int p = 0; p < panels; p++, weights += (size_t)LANES * inputs) lack[p] = less_times_sums(weights, inputs);
+}
+#else
+INLINE void whole_lack(const int panels, const Matrix *by, int panel, Wholes lack[TILE_PANELS]) { (void)panels, (void)by, (void)panel, (void)lack; }
+#endif
+INLINE void float_lack(const int panels, const Matrix *by, int panel, Wholes lack[TILE_PANELS]) { (void)panels, (void)by, (void)panel, (void)lack; }
+
+INLINE void whole_tile(const int rows, const int panels, const Matrix *by, int panel, Rows from, size_t row, const Outputs *to, const Wholes *lack) {
+    const int inputs = padded(by->inputs);
+    Wholes sums[WHOLE_ROWS][TILE_PANELS];
+    whole_sums(rows, panels, from.codes + row * (size_t)inputs, (const int8_t *)by->panels + (size_t)panel * LANES * inputs, inputs, sums);
 #pragma GCC unroll 8
     for (int p = 0; p < panels; p++) {
         const Column column = column_of(by, panel + p);
 #pragma GCC unroll 8
-        for (int r = 0; r < rows; r++) put(value_of(sums[r][p], &from, row + r, &column), to, row + r, (panel + p) * LANES);
+        for (int r = 0; r < rows; r++) put(value_of(LESS ? add_wholes(sums[r][p], lack[p]) : sums[r][p], &from, row + r, &column), to, row + r, (panel + p) * LANES);
     }
 }
 
-INLINE void float_tile(const int rows, const int panels, const Matrix *by, int panel, Rows from, size_t row, const Outputs *to) {
+INLINE void float_tile(const int rows, const int panels, const Matrix *by, int panel, Rows from, size_t row, const Outputs *to, const Wholes *lack) {
+    (void)lack;
     const float *weights = (const float *)by->panels + (size_t)panel * LANES * by->inputs;
     const float *values = from.values + row * (size_t)from.stride;
     Floats sums[FLOAT_ROWS][TILE_PANELS];
@@ -115,13 +139,17 @@ INLINE void float_tile(const int rows, const int panels, const Matrix *by, int p
 #define STRIPE(kind, most, panels) \
     static void kind##_stripe_##panels(const Matrix *by, int panel, Rows from, int count, const Outputs *to) { \
         int row = 0; \
-        for (; row + most <= count; row += most) kind##_tile(most, panels, by, panel, from, row, to); \
+        Wholes lack[TILE_PANELS]; \
+        kind##_lack(panels, by, panel, lack); \
+        for (; row + most <= count; row += most) kind##_tile(most, panels, by, panel, from, row, to, lack); \
         switch (count - row) { \
-        case 1: kind##_tile(1, panels, by, panel, from, row, to); break; \
-        case 2: kind##_tile(2, panels, by, panel, from, row, to); break; \
-        case 3: kind##_tile(3 % most, panels, by, panel, from, row, to); break; \
-        case 4: kind##_tile(4 % most, panels, by, panel, from, row, to); break; \
-        case 5: kind##_tile(5 % most, panels, by, panel, from, row, to); break; \
+        case 1: kind##_tile(1, panels, by, panel, from, row, to, lack); break; \
+        case 2: kind##_tile(2, panels, by, panel, from, row, to, lack); break; \
+        case 3: kind##_tile(3 % most, panels, by, panel, from, row, to, lack); break; \
+        case 4: kind##_tile(4 % most, panels, by, panel, from, row, to, lack); break; \
+        case 5: kind##_tile(5 % most, panels, by, panel, from, row, to, lack); break; \
+        case 6: kind##_tile(6 % most, panels, by, panel, from, row, to, lack); break; \
+        case 7: kind##_tile(7 % most, panels, by, panel, from, row, to, lack); break; \
         } \
     }
 #define STRIPES(kind, most) STRIPE(kind, most, 1) STRIPE(kind, most, 2) STRIPE(kind, most, TILE_PANELS)
