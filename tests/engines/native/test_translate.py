@@ -5,7 +5,11 @@ from torch import nn
 
 import tiny
 from niwaki.core.errors import InputError
+from niwaki.engines.native import translate_feed_forwards, translate_inputs, translate_mixers
+from niwaki.engines.native.translate import HEADS as NATIVE_HEADS
 from niwaki.engines.native.translate import translate
+from niwaki.engines.native.translate_decoder import DECODERS as NATIVE_DECODERS
+from niwaki.models.anatomy import DECODERS
 from niwaki.models.edits.blocks import Blocks
 from niwaki.models.edits.heads import Heads
 from niwaki.models.edits.int8 import Int8
@@ -13,6 +17,12 @@ from niwaki.models.edits.low_bit import LowBit
 from niwaki.models.edits.narrow import Narrow
 from niwaki.models.edits.replace_part import ReplacePart
 from niwaki.models.edits.share import Share
+from niwaki.models.parts.decoders._decoder import Decoder
+from niwaki.models.parts.feed_forwards._feed_forward import FEED_FORWARDS, FeedForward
+from niwaki.models.parts.heads._head import HEADS, TaskHead
+from niwaki.models.parts.inputs._inputs import INPUTS, Inputs
+from niwaki.models.parts.mixers._mixer import MIXERS, Mixer
+from niwaki.models.parts.reductions._reduction import REDUCTIONS, Reduction
 from niwaki.models.ties import unique_tensors
 from seq2seq import seq2seq_model
 
@@ -91,9 +101,9 @@ def test_classifiers_of_causal_networks_read_the_last_token():
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: seq2seq_model("prefix bert"), "decoder 'prefix' has no translation; use engine 'onnx'"),
+        (lambda: seq2seq_model("prefix bert"), "decoder 'prefix' has no translation .*; use engine 'onnx'"),
         (lambda: tiny.model("bilstm"), "runs encoders with attention, which 'bilstm' does not have"),
-        (lambda: tiny.model("deberta_v2"), "has no translation; use engine 'onnx'"),
+        (lambda: tiny.model("deberta_v2"), "mixer 'disentangled' has no translation .*distances"),
         (lambda: shortened("token_pairs"), "layers that shorten texts have no translation"),
     ],
 )
@@ -123,3 +133,23 @@ def test_unknown_modules_are_named_by_their_path():
     model.anatomy.layers[0].replace("key", Strange())
     with pytest.raises(InputError, match=r"native engine: .*attention.self.key"):
         translate(model.network, model.anatomy)
+
+
+CATALOGUES = {
+    "inputs": (INPUTS, Inputs, translate_inputs.INPUTS),
+    "mixers": (MIXERS, Mixer, translate_mixers.MIXERS),
+    "feed_forwards": (FEED_FORWARDS, FeedForward, translate_feed_forwards.FEED_FORWARDS),
+    "reductions": (REDUCTIONS, Reduction, ()),
+    "heads": (HEADS, TaskHead, NATIVE_HEADS),
+    "decoders": (DECODERS, Decoder, NATIVE_DECODERS),
+}
+
+
+@pytest.mark.parametrize("kind", CATALOGUES)
+def test_every_part_has_a_translation_or_a_reason(kind):
+    """A new part says which of both: its `native` is known to the translator, or `no_native` states why there is none."""
+    catalogue, base, known = CATALOGUES[kind]
+    for name in catalogue.names():
+        part = catalogue.load(name, base)
+        assert (part.native in known) != bool(part.no_native), name
+        assert (part.native is None) == bool(part.no_native), name

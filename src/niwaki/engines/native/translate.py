@@ -188,8 +188,9 @@ class Translator:
 def translated(part: Part | type[Part] | Decoder, what: str, known: Collection[str]) -> str:
     """The method that translates a part. Rejects parts without a translation."""
     if part.native is None or part.native not in known:
+        reason = f" ({part.no_native})" if part.no_native else ""
         label = type(part).__module__.rpartition(".")[2] if isinstance(part, Decoder) else part.label()
-        raise InputError(f"native engine: {what} '{label}' has no translation; use engine 'onnx'")
+        raise InputError(f"native engine: {what} '{label}' has no translation{reason}; use engine 'onnx'")
     return part.native
 
 
