@@ -4,6 +4,7 @@ import records
 from results_page import Page, Record, Records, Section
 
 PLAIN = "attention"
+PRECISIONS = ("int8", "float")
 
 
 def table(rows: Records) -> str:
@@ -31,6 +32,31 @@ def table(rows: Records) -> str:
     )
 
 
+def native(rows: Records) -> str:
+    newest = rows[-1]
+    times, memory = newest["seconds"], newest["bytes"]
+    return "\n".join(
+        [
+            f"Command: `python benchmarks/native_windows.py {newest['laps']}`. The same BERT in the native engine (kernels `{newest['kernels']}`), one thread, one text a call; windows of {newest['window']} tokens on each side and one global token in all layers. Processor time, median of {newest['laps']} interleaved laps; "
+            "in brackets how many times faster than plain attention. Memory is the kernels' scratch memory.",
+            "",
+            "| tokens | attention, int8 | windows, int8 | attention, float | windows, float | memory, windows, int8 |",
+            "|---|---|---|---|---|---|",
+            *(
+                f"| {int(length):,} | {' | '.join(both(times, precision, length) for precision in PRECISIONS)} | {memory['window int8'][length] / 1e6:.1f} MB |"
+                for length in times["window int8"]
+            ),
+            "",
+            *(f"- {name}: time for 4,096 tokens ÷ time for 512: {growth(newest, name):.1f}." for name in times),
+        ]
+    )
+
+
+def both(times: Record, precision: str, length: str) -> str:
+    plain, near = times[f"{PLAIN} {precision}"][length], times[f"window {precision}"][length]
+    return f"{1000 * plain:.1f} ms | {1000 * near:.1f} ms ({plain / near:.2f}×)"
+
+
 def cell(row: Record, name: str, length: str) -> str:
     times = row["seconds"]
     return f"{1000 * times[name][length]:.1f} ms ({times[PLAIN][length] / times[name][length]:.2f}×)"
@@ -55,5 +81,7 @@ def headline() -> str:
     return f"At 4,096 tokens windows of 64 are {times[PLAIN]['4096'] / times['window 64']['4096']:.1f}× as fast as plain attention in ONNX Runtime, and Fourier mixing in all layers {times[PLAIN]['4096'] / times['fourier']['4096']:.1f}×."
 
 
+NATIVE = (Section("native_windows", "Windows in the native engine", native),) if records.read("native_windows") else ()
+
 if records.read("mixers"):
-    PAGE = Page("mixers", "Cheaper attention", "Speed", headline, (Section("mixers", "Time by length", table),))
+    PAGE = Page("mixers", "Cheaper attention", "Speed", headline, (Section("mixers", "Time by length", table), *NATIVE))

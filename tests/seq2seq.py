@@ -18,7 +18,7 @@ KINDS = {
 }
 # one stack for the input and the generated text
 PREFIXES = {
-    f"prefix {family}": (family, {"decoder_layers": 0}) for family in tiny.NATIVE if not tiny.ABOUT[family].relative
+    f"prefix {family}": (family, {"decoder_layers": 0}) for family in tiny.BERT_LIKE if not tiny.ABOUT[family].relative
 }
 
 

@@ -65,11 +65,12 @@ TYPES = {
     if kind.in_transformers and name.replace("_", "-") in CONFIG_MAPPING
 }  # names that transformers writes with a hyphen
 POSITIONS = 66
-NATIVE = tuple(
+BERT_LIKE = tuple(
     name
     for name in ENCODING
     if ABOUT[name].layer.stack.mixer == "attention" and ABOUT[name].inputs.part == "token_embeddings"
-)  # those that the native engine runs
+)
+NATIVE = tuple(name for name in ENCODING if ABOUT[name].layer.stack.mixer in ("attention", "rotary"))
 LABELS = ["bad", "good"]
 TARGET_TOKENS = 40  # vocabulary size of generated text
 GOOD = ["good", "fine", "lovely", "superb", "bright", "warm", "clever", "moving", "fresh", "tender"]

@@ -17,8 +17,9 @@ from niwaki.core.errors import InputError
 from niwaki.core.tensor_file import read_header
 from niwaki.engines.export import GRAPH, write_graph
 from niwaki.engines.native.library import best
-from niwaki.engines.native.program_file import PROGRAM
-from niwaki.engines.native.translate import INPUTS, MIXERS
+from niwaki.engines.native.program_file import PROGRAM, WEIGHTS
+from niwaki.engines.native.translate_inputs import INPUTS
+from niwaki.engines.native.translate_mixers import MIXERS
 from niwaki.engines.predictor import Predictor
 from niwaki.models.edits.ffn import Ffn
 from niwaki.models.edits.heads import Heads
@@ -28,6 +29,7 @@ from niwaki.models.edits.layers import Layers
 from niwaki.models.edits.vocabulary import Vocabulary
 from niwaki.models.model import Model
 from niwaki.models.skeleton import HEADS
+from niwaki.models.ties import unique_tensors
 from niwaki.tokenization.trimming import trimmed, used_tokens
 from selection import rest_slow
 
@@ -65,8 +67,9 @@ def cut(family: str, shape: str, head: str = SEQUENCE_CLASSIFICATION) -> Model:
 
 def predictors_of(model: Model, folder: Path) -> dict[str, Predictor]:
     tiny.deployed(model, folder)
-    runs_natively = bool(model.anatomy.layers) and not model.anatomy.is_causal
-    runs_natively = runs_natively and model.anatomy.inputs.native in INPUTS
+    runs_natively = bool(model.anatomy.layers) and model.anatomy.inputs.native in INPUTS
+    # checkpoints of some families store several matrices as one, or under other names
+    runs_natively = runs_natively and {*unique_tensors(model.network)} <= {*read_header(folder / WEIGHTS).tensors}
     runs_natively = runs_natively and all(layer.mixer.native in MIXERS for layer in model.anatomy.layers)
     assert (folder / PROGRAM).exists() == runs_natively
     engines = ["onnx", "torch", *(["native"] if runs_natively and best() else [])]

@@ -192,7 +192,8 @@ class RelativeBias:
         return self.at(trunk, places[None, :] - places[:, None]).permute(2, 0, 1)[None]
 
     def rows(self, trunk: Network, longest: int) -> list[int]:
-        """Which row of the table belongs to each distance, from -longest + 1 to longest - 1."""
+        """Which row of the table belongs to each distance, from -longest + 1 to longest - 1; where further ones share the row of the last, some
+        may be left out at both ends."""
         raise NotImplementedError
 
     def move(self, first: "nn.Module", now: "nn.Module") -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from engines.native.shapes import Drawn
 from niwaki.engines.native.packed_file import ANSWERS, Contents, image_of
-from niwaki.engines.native.program import Parts
+from niwaki.engines.native.program_parts import Parts
 
 LABELS = [f"label {number}" for number in range(7)]
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from engines.native.test_program import ODD, places
+from engines.native.test_program_parts import ODD, places
 from niwaki.answers._beam_search import SearchSettings
 from niwaki.core.errors import InputError
 from niwaki.engines.native.decoder_program import TextProgram
@@ -85,7 +85,10 @@ def test_parts_that_do_not_fit_are_named(saved):
         (("positions",), layer["ffn"]["down"][0]["weight"], "decoder: the width of positions"),
         (("skipped_positions",), 60_000, "of which 60000 are skipped"),
         (("layers", 0, "cross", "attention", "heads"), 3, "decoder layer 0: query: outputs|outputs of query"),
-        (("layers", 0, "own", "attention", "relative"), relative, "no relative positions"),
+        (("layers", 0, "own", "attention", "relative"), relative, "heads of relative"),
+        (("layers", 0, "cross", "attention", "relative"), relative, "no relative positions"),
+        (("layers", 0, "own", "attention", "window"), {"tokens": 3}, "no windows"),
+        (("output_scale",), 0.5, "a scale of outputs, and no norm"),
     ):
         with pytest.raises(InputError, match=f"^here: .*({message}).*; save or export the model again$"):
             generated(changed(program, ("decoder", *path), value), tensors)

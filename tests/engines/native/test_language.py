@@ -12,7 +12,7 @@ from hypothesis import strategies as some
 
 import tiny
 from engines.native.contract import FILLS, GUARD, GUARDED, same_bits
-from engines.native.test_program import ODD, places
+from engines.native.test_program_parts import ODD, places
 from niwaki.core.errors import InputError
 from niwaki.engines.native import language
 from niwaki.engines.native import library as c

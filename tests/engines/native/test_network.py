@@ -69,7 +69,7 @@ def test_widths_and_lengths(kernels, family, shape, whole):
     np.testing.assert_allclose(together, wanted, atol=0.12 * coarser(kernels) * np.abs(wanted).max() if whole else 1e-4)
 
 
-@pytest.mark.parametrize("mode", c.POOLING)
+@pytest.mark.parametrize("mode", c.POOLING[:-1])  # the last one is of causal networks
 @pytest.mark.parametrize(
     "settings", [{"normalize": True}, {"normalize": False, "dense": True}], ids=["matrix", "dense"]
 )

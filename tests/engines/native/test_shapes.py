@@ -9,6 +9,7 @@ from engines.native.contract import FARTHEST, FILLS, MAX_THREADS, Filled, call, 
 from engines.native.reference import Reference
 from engines.native.shapes import Drawn
 from niwaki.engines.native import library as c
+from niwaki.engines.native import program as p
 from niwaki.engines.native.translate import translate
 from niwaki.models.edits.heads import Heads
 from niwaki.models.edits.int8 import Int8
@@ -34,6 +35,22 @@ def assert_contract(kernels, seeds, histories):
 
 def test_random_shapes(kernels):
     assert_contract(kernels, SHAPES, HISTORIES)
+
+
+def test_windows_over_the_whole_text_are_plain_attention(kernels):
+    """To the bit, also where keys and values are bytes."""
+    compared = 0
+    for seed in (3, 4, 5, 8, 11):
+        drawn = Drawn(seed)
+        found = []
+        for window in (None, p.Window(tokens=drawn.longest - 1, first_tokens=seed % 3)):
+            attentions = [layer.attention for layer in drawn.program.layers if layer.attention]
+            compared += len(attentions)
+            for attention in attentions:
+                attention.window = window
+            found.append(call(Filled(drawn.program, drawn.tensors, "here", kernels), drawn.texts, 2))
+        assert same_bits(*found)
+    assert compared > 10
 
 
 @pytest.mark.slow

@@ -5,13 +5,24 @@ from torch import nn
 
 import tiny
 from niwaki.core.errors import InputError
-from niwaki.engines.native.translate import activation_of, translate
+from niwaki.engines.native import translate_feed_forwards, translate_inputs, translate_mixers
+from niwaki.engines.native.translate import HEADS as NATIVE_HEADS
+from niwaki.engines.native.translate import translate
+from niwaki.engines.native.translate_decoder import DECODERS as NATIVE_DECODERS
+from niwaki.models.anatomy import DECODERS
 from niwaki.models.edits.blocks import Blocks
 from niwaki.models.edits.heads import Heads
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.edits.low_bit import LowBit
 from niwaki.models.edits.narrow import Narrow
+from niwaki.models.edits.replace_part import ReplacePart
 from niwaki.models.edits.share import Share
+from niwaki.models.parts.decoders._decoder import Decoder
+from niwaki.models.parts.feed_forwards._feed_forward import FEED_FORWARDS, FeedForward
+from niwaki.models.parts.heads._head import HEADS, TaskHead
+from niwaki.models.parts.inputs._inputs import INPUTS, Inputs
+from niwaki.models.parts.mixers._mixer import MIXERS, Mixer
+from niwaki.models.parts.reductions._reduction import REDUCTIONS, Reduction
 from niwaki.models.ties import unique_tensors
 from seq2seq import seq2seq_model
 
@@ -51,11 +62,6 @@ def test_the_shape_of_a_layer():
     assert found.head_activation == "tanh" and len(found.head) == 2 and not found.per_token
 
 
-def test_positions_start_where_the_family_says():
-    assert program("bert")[1].first_position == 0 and program("roberta")[1].first_position == 2
-    assert program("bert")[1].reads_types and program("distilbert")[1].types is None
-
-
 def test_a_layer_that_is_run_often_is_stored_once():
     _, found = program("albert")
     assert len(found.layers) == 1 and found.order == [0, 0, 0] and found.project is not None
@@ -81,14 +87,24 @@ def test_packed_and_factorized_matrices_keep_their_storage():
     assert packed.layers[0].attention.query[0].weight.transposed and not packed.tokens.transposed
 
 
+def shortened(part):
+    model = tiny.model("bert")
+    model.apply_edit(ReplacePart(slot="reduction", part=part, layers=[0]))
+    return model
+
+
+def test_classifiers_of_causal_networks_read_the_last_token():
+    _, found = program("llama")
+    assert found.causal and found.pooling == "last" and found.layers[0].attention.key_heads is not None
+
+
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: seq2seq_model("prefix bert"), "decoder 'prefix' has no translation; use engine 'onnx'"),
+        (lambda: seq2seq_model("prefix bert"), "decoder 'prefix' has no translation .*; use engine 'onnx'"),
         (lambda: tiny.model("bilstm"), "runs encoders with attention, which 'bilstm' does not have"),
-        (lambda: tiny.model("llama"), "of causal networks it runs language models alone; use onnx"),
-        (lambda: tiny.model("deberta_v2"), "has no translation; use engine 'onnx'"),
-        (lambda: tiny.model("modernbert"), "has no translation; use engine 'onnx'"),
+        (lambda: tiny.model("deberta_v2"), "mixer 'disentangled' has no translation .*distances"),
+        (lambda: shortened("token_pairs"), "layers that shorten texts have no translation"),
     ],
 )
 def test_networks_without_a_translation_are_rejected(build, message):
@@ -119,7 +135,21 @@ def test_unknown_modules_are_named_by_their_path():
         translate(model.network, model.anatomy)
 
 
-def test_activations_are_named_as_the_kernels_name_them():
-    assert activation_of(nn.ReLU()) == "relu" and activation_of(nn.Tanh()) == "tanh"
-    with pytest.raises(InputError, match=r"^native engine: it does not have the activation Softplus$"):
-        activation_of(nn.Softplus())
+CATALOGUES = {
+    "inputs": (INPUTS, Inputs, translate_inputs.INPUTS),
+    "mixers": (MIXERS, Mixer, translate_mixers.MIXERS),
+    "feed_forwards": (FEED_FORWARDS, FeedForward, translate_feed_forwards.FEED_FORWARDS),
+    "reductions": (REDUCTIONS, Reduction, ()),
+    "heads": (HEADS, TaskHead, NATIVE_HEADS),
+    "decoders": (DECODERS, Decoder, NATIVE_DECODERS),
+}
+
+
+@pytest.mark.parametrize("kind", CATALOGUES)
+def test_every_part_has_a_translation_or_a_reason(kind):
+    """A new part says which of both: its `native` is known to the translator, or `no_native` states why there is none."""
+    catalogue, base, known = CATALOGUES[kind]
+    for name in catalogue.names():
+        part = catalogue.load(name, base)
+        assert (part.native in known) != bool(part.no_native), name
+        assert (part.native is None) == bool(part.no_native), name

@@ -4,7 +4,6 @@ import pytest
 
 import tiny
 from engines.native.test_translate import names_in
-from niwaki.core.errors import InputError
 from niwaki.engines.native.translate import translate
 from niwaki.models.edits.blocks import Blocks
 from niwaki.models.edits.int8 import Int8
@@ -45,9 +44,3 @@ def test_removed_blocks_leave_a_bias():
     _, found = program("gpt2", Blocks(attention=[1], ffn=[2]))
     assert found.layers[1].own.attention is None and found.layers[1].own.bias is not None
     assert found.layers[2].ffn is None and found.layers[2].ffn_bias is not None
-
-
-def test_causal_networks_with_another_head_are_rejected():
-    model = tiny.model("llama")
-    with pytest.raises(InputError, match="of causal networks it runs language models alone; use onnx"):
-        translate(model.network, model.anatomy)

@@ -15,7 +15,7 @@ from tokenizers.processors import TemplateProcessing
 import tiny
 from niwaki.answers.label import Label
 from niwaki.answers.tags import Tags
-from niwaki.engines.native import library as c
+from niwaki.engines.native import wordpiece_structures as s
 from niwaki.engines.native.wordpiece import Wordpiece
 from niwaki.engines.predictor import Predictor
 
@@ -233,7 +233,7 @@ def test_unsupported_tokenizers_use_the_library(change):
 
 
 def test_short_maximum_lengths_use_the_library():
-    assert Wordpiece.of(tokenizer_with(), 3 * c.MAX_SPECIAL) is None
+    assert Wordpiece.of(tokenizer_with(), 3 * s.MAX_SPECIAL) is None
 
 
 def test_several_threads_may_encode_at_once():

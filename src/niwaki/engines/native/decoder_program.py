@@ -10,38 +10,22 @@ from pydantic import Field
 from niwaki.core.errors import InputError
 from niwaki.core.settings import Settings
 from niwaki.engines.native import program as p
-from niwaki.engines.native.stores import MOST_WIDTH, ProgramError, Store
-
-
-class Rotary(Settings):
-    """Queries and keys are turned by angles that grow with their positions: the second half of a head's numbers with the first."""
-
-    frequencies: Annotated[list[float], Field(min_length=1, max_length=MOST_WIDTH)]  # angles per position
-
-
-class OwnAttention(p.Attention):
-    key_heads: Annotated[list[int], Field(min_length=1, max_length=MOST_WIDTH)] | None = (
-        None  # which key each head reads
-    )
-    rotary: Rotary | None = None
+from niwaki.engines.native.program_parts import Parts, Sizes, same
+from niwaki.engines.native.stores import MOST_ROWS, MOST_WIDTH, ProgramError, Store, Tensors
 
 
 class AttentionBlock(Settings):
     """Attention with the norm behind it, or before it; a removed one leaves at most a bias."""
 
-    attention: OwnAttention | None = None
+    attention: p.Attention | None = None
     bias: str | None = None
     norm: p.Norm
-
-
-class Ffn(p.Ffn):
-    gate: p.Linear | None = None  # its activated outputs are multiplied with those of `up`
 
 
 class DecoderLayer(Settings):
     own: AttentionBlock  # attention to the tokens generated so far
     cross: AttentionBlock | None = None  # attention to the encoder's rows
-    ffn: Ffn | None = None
+    ffn: p.Ffn | None = None
     ffn_bias: str | None = None
     ffn_norm: p.Norm
 
@@ -58,6 +42,7 @@ class Decoder(Settings):
     embedded: p.Norm | None = None
     pre_norm: bool = False
     last: p.Norm | None = None
+    output_scale: float | None = Field(None, gt=0.0, le=1.0)  # what that gives is multiplied by it
     layers: Annotated[list[DecoderLayer], Field(min_length=1, max_length=p.MOST_LAYERS)]
     output: p.Linear  # from hidden states to a logit for each token
 
@@ -82,19 +67,19 @@ class DecoderSizes(NamedTuple):
     longest: int  # the maximum number of tokens
 
 
-class LanguageParts(p.Parts):
+class LanguageParts(Parts):
     """The parts of a language model."""
 
-    def __init__(self, program: LanguageProgram, tensors: p.Tensors, where: str) -> None:
+    def __init__(self, program: LanguageProgram, tensors: Tensors, where: str) -> None:
         self.decoder = program.language_model
         super().__init__(cast(p.Program, program), tensors, where)
 
-    def _program(self, program: p.Program) -> p.Sizes:
+    def _program(self, program: p.Program) -> Sizes:
         found = _check(self, self.decoder, None)
-        return p.Sizes(found.width, found.vocabulary, found.longest, 0, found.vocabulary)
+        return Sizes(found.width, found.vocabulary, found.longest, 0, found.vocabulary)
 
 
-def check_decoder(parts: p.Parts, decoder: Decoder) -> DecoderSizes:
+def check_decoder(parts: Parts, decoder: Decoder) -> DecoderSizes:
     """Checks the decoder's parts, each against the part before it."""
     try:
         return _check(parts, decoder, parts.sizes.width)
@@ -102,59 +87,51 @@ def check_decoder(parts: p.Parts, decoder: Decoder) -> DecoderSizes:
         raise InputError(f"{parts.where}: {error}; save or export the model again") from None
 
 
-def _check(parts: p.Parts, decoder: Decoder, read: int | None) -> DecoderSizes:
+def _check(parts: Parts, decoder: Decoder, read: int | None) -> DecoderSizes:
     """`read` is the width of the rows that it attends to, if there are any."""
     vocabulary, width = parts.store(decoder.tokens)[0].shape
     width = parts.linear(decoder.widen, width, "decoder: widen") if decoder.widen else width
     longest = decoder.longest
     if decoder.positions:
         positions, wide = parts.store(decoder.positions)[0].shape
-        p.same(wide, width, "decoder: the width of positions")
+        same(wide, width, "decoder: the width of positions")
         longest = min(longest, positions - decoder.skipped_positions)
         if longest < 1:
             raise ProgramError(f"decoder: {positions} positions, of which {decoder.skipped_positions} are skipped")
     for name, norm in (("embedded", decoder.embedded), ("last", decoder.last)):
-        if norm:
-            parts.norm(norm, width, f"decoder: {name}")
+        parts.norm(norm, width, f"decoder: {name}")
     if decoder.last and not decoder.pre_norm:
         raise ProgramError("decoder: a norm behind the last layer, whose norms stand behind blocks")
+    if decoder.output_scale and not decoder.last:
+        raise ProgramError("decoder: a scale of outputs, and no norm behind the last layer")
     for number, layer in enumerate(decoder.layers):
-        _check_layer(parts, layer, width, read, f"decoder layer {number}")
+        _check_layer(parts, layer, width, read, longest, f"decoder layer {number}")
         if layer.ffn and layer.ffn.gate and not decoder.pre_norm:
             raise ProgramError(f"decoder layer {number}: a gate, and norms behind blocks")
-    p.same(parts.linear(decoder.output, width, "decoder: output", p.MOST_ROWS), vocabulary, "decoder: outputs")
+    same(parts.linear(decoder.output, width, "decoder: output", MOST_ROWS), vocabulary, "decoder: outputs")
     return DecoderSizes(width, vocabulary, longest)
 
 
-def _check_layer(parts: p.Parts, layer: DecoderLayer, width: int, read: int | None, name: str) -> None:
+def _check_layer(parts: Parts, layer: DecoderLayer, width: int, read: int | None, longest: int, name: str) -> None:
     if (layer.cross is None) != (read is None):
         raise ProgramError(f"{name}: attention to an encoder's rows, and no encoder, or the other way round")
     for block, inputs in ((layer.own, width), (layer.cross, read)):
         if block is None:
             continue
         if block.attention is not None:
-            _check_attention(parts, block.attention, width, inputs, block is layer.own, name)
+            _check_attention(block.attention, block is layer.own, name)
+            parts.attention(block.attention, width, longest, name, inputs)
         parts.bias(block.bias, width, name)
         parts.norm(block.norm, width, name)
     parts.ffn(layer.ffn, width, name)
-    if layer.ffn and layer.ffn.gate:
-        neurons = parts.linear(layer.ffn.up, width, f"{name}: up")
-        p.same(parts.linear(layer.ffn.gate, width, f"{name}: gate"), neurons, f"{name}: outputs of gate")
     parts.bias(layer.ffn_bias, width, name)
     parts.norm(layer.ffn_norm, width, name)
 
 
-def _check_attention(parts: p.Parts, of: OwnAttention, width: int, read: int | None, own: bool, name: str) -> None:
-    if of.relative is not None:
-        raise ProgramError(f"{name}: a decoder's attention has no relative positions")
-    if not own and (of.key_heads or of.rotary):
-        raise ProgramError(f"{name}: attention to an encoder's rows has no shared keys and no rotary positions")
-    keys = None
-    if of.key_heads:
-        keys = max(of.key_heads) + 1
-        p.same(len(of.key_heads), of.heads, f"{name}: heads of key_heads")
-        if min(of.key_heads) < 0 or keys > of.heads:
-            raise ProgramError(f"{name}: key_heads names keys that are not there")
-    if of.rotary:
-        p.same(2 * len(of.rotary.frequencies), of.head_size, f"{name}: numbers that are turned")
-    parts.attention(of, width, 0, name, read, keys)
+def _check_attention(of: p.Attention, own: bool, name: str) -> None:
+    if of.window is not None:
+        raise ProgramError(f"{name}: a decoder's attention has no windows")
+    if not own and (of.key_heads or of.rotary or of.relative):
+        raise ProgramError(
+            f"{name}: attention to an encoder's rows has no shared keys, no rotary and no relative positions"
+        )

@@ -13,11 +13,12 @@ from niwaki.engines.native.decoder_program import (
     AttentionBlock,
     Decoder,
     DecoderLayer,
-    Rotary,
     TextProgram,
     check_decoder,
 )
-from niwaki.engines.native.network import MAX_THREADS, THREAD_PRODUCTS, Layout, Network
+from niwaki.engines.native.layout import Layout
+from niwaki.engines.native.network import MAX_THREADS, THREAD_PRODUCTS, Network
+from niwaki.engines.native.program_parts import Parts
 
 REUSED_BLOCKS = 4  # of a thread, in its next call
 
@@ -136,7 +137,7 @@ class Generator(Network):
             raise InputError("beam and max_new_tokens must be 1 or more")
 
 
-def products(parts: p.Parts, decoder: Decoder) -> int:
+def products(parts: Parts, decoder: Decoder) -> int:
     """Multiplications for one generated token."""
     found = list(decoder.output)
     for layer in decoder.layers:
@@ -151,47 +152,31 @@ def decoder_struct(layout: Layout, decoder: Decoder, longest: int) -> c.Decoder:
     width = layout.parts.row(decoder.layers[0].ffn_norm.gain).size
     layers = len(decoder.layers)
     pin = cast("Callable[[object], object]", layout.pin)
-    tables: dict[str, int] = {}  # of rotary positions
+    layout.longest = longest
     return c.Decoder(
         tokens=layout.table(decoder.tokens, decoder.token_scale),
         positions=layout.table(decoder.positions, skipped=decoder.skipped_positions),
         widen=layout.linear(decoder.widen),
         embedded=layout.norm(decoder.embedded, width),
-        last=layout.norm(decoder.last),
+        last=layout.norm(decoder.last, factor=decoder.output_scale or 1.0),
         width=width,
         depth=layers,
         pre_norm=decoder.pre_norm,
-        own=pin((c.Layer * layers)(*(own_struct(layout, layer.own, longest, tables) for layer in decoder.layers))),
+        own=pin((c.Layer * layers)(*(own_struct(layout, layer.own) for layer in decoder.layers))),
         cross=pin((c.Layer * layers)(*(cross_struct(layout, layer) for layer in decoder.layers))),
         output=layout.linear(decoder.output),
     )
 
 
-def own_struct(layout: Layout, block: AttentionBlock, longest: int, tables: dict[str, int]) -> c.Layer:
+def own_struct(layout: Layout, block: AttentionBlock) -> c.Layer:
     struct = c.Layer(attended=layout.norm(block.norm))
     struct.attention_bias = layout.bias(block.bias)
     layout.set_attention(struct, block.attention)
-    if block.attention and block.attention.key_heads:
-        struct.reads = layout.address(np.array(block.attention.key_heads, dtype=np.int32))
-    if block.attention and block.attention.rotary:
-        struct.turns = turns(layout, block.attention.rotary, longest, tables)
     return struct
 
 
-def turns(layout: Layout, rotary: Rotary, longest: int, tables: dict[str, int]) -> int:
-    """A table of cosines and sines of all positions; layers with the same frequencies share one."""
-    key = rotary.model_dump_json()
-    if key not in tables:
-        frequencies = np.array(rotary.frequencies, dtype=np.float32)
-        angles = np.arange(longest, dtype=np.float32)[:, None] * frequencies
-        tables[key] = layout.address(np.concatenate([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32))
-    return tables[key]
-
-
 def cross_struct(layout: Layout, layer: DecoderLayer) -> c.Layer:
-    struct = c.Layer() if layer.cross is None else own_struct(layout, layer.cross, 0, {})
+    struct = c.Layer() if layer.cross is None else own_struct(layout, layer.cross)
     struct.widened, struct.ffn_bias = layout.norm(layer.ffn_norm), layout.bias(layer.ffn_bias)
     layout.set_ffn(struct, layer.ffn)
-    if layer.ffn and layer.ffn.gate:
-        struct.gate = layout.linear(layer.ffn.gate)
     return struct

@@ -8,10 +8,11 @@ import numpy as np
 
 from niwaki.core.errors import InputError
 from niwaki.engines.native import library as c
-from niwaki.engines.native import program as p
 from niwaki.engines.native.decoder_program import LanguageParts, LanguageProgram
 from niwaki.engines.native.generator import decoder_struct, products
-from niwaki.engines.native.network import MAX_THREADS, THREAD_PRODUCTS, KernelUser, Layout
+from niwaki.engines.native.layout import Layout
+from niwaki.engines.native.network import MAX_THREADS, THREAD_PRODUCTS, KernelUser
+from niwaki.engines.native.stores import Tensors
 
 READ_ROWS = 256  # tokens of a step: enough that weights are read rarely
 
@@ -31,7 +32,7 @@ class LanguageNetwork(KernelUser):
 
     per_token = True
 
-    def __init__(self, program: LanguageProgram, tensors: p.Tensors, where: str, kernels: str | None = None) -> None:
+    def __init__(self, program: LanguageProgram, tensors: Tensors, where: str, kernels: str | None = None) -> None:
         super().__init__(kernels)
         parts = LanguageParts(program, tensors, where)
         self.sizes = parts.sizes

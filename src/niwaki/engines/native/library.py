@@ -1,4 +1,4 @@
-"""The compiled kernels, and the structures that they read (c/native.h, c/wordpiece.h)."""
+"""The compiled kernels, and the structures that they read (c/native.h)."""
 
 import ctypes
 import os
@@ -11,29 +11,23 @@ from ctypes import (
     c_int32,
     c_int64,
     c_size_t,
-    c_uint8,
-    c_uint32,
     c_void_p,
 )
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from niwaki.engines.native.wordpiece_structures import Character, VocabularyEntry, Wordpiece
+
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-LAYOUT, PAD, MAX_FACTORS = 7, 16, 4  # as in native.h (PAD, MOST_PARTS)
-CHARACTERS, CHARACTER_BYTES, MAX_WORD_CHARACTERS, MAX_SPECIAL = (
-    0x2100,
-    3,
-    340,
-    4,
-)  # as in wordpiece.h: characters, their bytes, characters of a word, special tokens
+LAYOUT, PAD, MAX_FACTORS = 8, 16, 4  # as in native.h (PAD, MOST_PARTS)
 FAST = ("amx", "avx512", "avx_vnni", "avx2", "neon_i8mm", "neon_dot", "neon")  # fastest first
 KERNELS = (*FAST, "amx_in_c", "avx_vnni_evex", "four_in_c", "plain")  # the last four are for tests
 ACTIVATIONS = ("none", "gelu", "gelu_tanh", "relu", "tanh", "silu")
-POOLING = ("cls", "mean", "max", "mean_sqrt_len_tokens")  # in the order of native.h
+POOLING = ("cls", "mean", "max", "mean_sqrt_len_tokens", "last")  # in the order of native.h
 REQUIREMENTS = "it needs a C compiler (gcc or clang) when niwaki is installed, and an x86 processor with AVX2 or a 64-bit ARM processor"
 
 
@@ -60,12 +54,27 @@ class Table(Structure):
     ]
 
 
+class Expert(Structure):
+    _fields_: ClassVar = [("up", Linear), ("down", Linear)]
+
+
+class Experts(Structure):
+    _fields_: ClassVar = [
+        ("router", Linear),
+        *((name, c_int32) for name in ("count", "active", "mean", "shared")),
+        ("expert", POINTER(Expert)),
+    ]
+
+
 class Layer(Structure):
     _fields_: ClassVar = [
         *((name, Linear) for name in ("query", "key", "value", "out", "up", "down", "gate")),
         *((name, Norm) for name in ("attended", "widened")),
-        *((name, c_int32) for name in ("heads", "head_size", "activation", "reach")),
+        *((name, c_int32) for name in ("heads", "head_size", "activation", "reach", "neighbours")),
+        *((name, c_int32) for name in ("window", "dilation", "first_tokens", "causal")),
+        ("scale", c_float),
         *((name, c_void_p) for name in ("relative", "attention_bias", "ffn_bias", "turns", "reads")),
+        ("experts", POINTER(Experts)),
     ]
 
 
@@ -75,6 +84,7 @@ class Model(Structure):
         ("widen", Linear),
         ("embedded", Norm),
         ("project", Linear),
+        *((name, Norm) for name in ("last", "answered")),
         *(
             (name, c_int32)
             for name in (
@@ -86,6 +96,7 @@ class Model(Structure):
                 "head_activation",
                 "pooling",
                 "unit_length",
+                "pre_norm",
             )
         ),
         ("layers", POINTER(Layer)),
@@ -177,41 +188,24 @@ class Kernels(Structure):
     ]
 
 
-class Character(Structure):
-    _fields_: ClassVar = [
-        ("kind", c_uint8),
-        ("bytes", c_uint8),
-        ("becomes", c_uint8 * CHARACTER_BYTES),
-        ("starts", c_uint8),
-    ]
-
-
-class VocabularyEntry(Structure):
-    _fields_: ClassVar = [("hash", c_uint32), *((name, c_int32) for name in ("start", "bytes", "id", "inner"))]
-
-
-class SpecialTokens(Structure):
-    _fields_: ClassVar = [("count", c_int32), ("ids", c_int32 * MAX_SPECIAL), ("types", c_uint8 * MAX_SPECIAL)]
-
-
-class Frame(Structure):
-    _fields_: ClassVar = [*((name, SpecialTokens) for name in ("before", "between", "behind")), ("types", c_uint8 * 2)]
-
-
-class Wordpiece(Structure):
-    _fields_: ClassVar = [
-        *((name, c_void_p) for name in ("signs", "letters", "slots")),
-        *((name, c_int32) for name in ("slot_count", "longest", "unknown", "most_signs")),
-        ("raw", c_void_p),
-        ("raw_ends", c_void_p),
-        ("raw_count", c_int32),
-        ("alone", Frame),
-        ("pair", Frame),
-    ]
-
-
 STRUCTURES = (
-    *(Matrix, Linear, Norm, Table, Layer, Model, Batch, Decoder, Search, Generation, Step, Reading, Kernels),
+    *(
+        Matrix,
+        Linear,
+        Norm,
+        Table,
+        Expert,
+        Experts,
+        Layer,
+        Model,
+        Batch,
+        Decoder,
+        Search,
+        Generation,
+        Step,
+        Reading,
+        Kernels,
+    ),
     *(Character, VocabularyEntry, Wordpiece),
 )
 

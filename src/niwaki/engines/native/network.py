@@ -1,19 +1,21 @@
 """A program with its tensors in the layout of the kernels, ready to run."""
 
 import threading
-from typing import Any
 
 import numpy as np
 
 from niwaki.core.errors import InputError
 from niwaki.engines.native import library as c
 from niwaki.engines.native import program as p
+from niwaki.engines.native.layout import Layout
+from niwaki.engines.native.program_parts import Parts
+from niwaki.engines.native.stores import Tensors
 
 MAX_THREADS = 64  # as in encoder.h
 THREAD_PRODUCTS = 25_000_000  # multiplications for which another thread pays off: about 100 µs
 
 
-def products(program: p.Program, parts: p.Parts) -> int:
+def products(program: p.Program, parts: Parts) -> int:
     """Multiplications for one token in all layers."""
     found = 0
     for number in program.order:
@@ -23,9 +25,16 @@ def products(program: p.Program, parts: p.Parts) -> int:
             if layer.attention
             else []
         )
-        maps += [layer.ffn.up, layer.ffn.down] if layer.ffn else []
+        maps += active_maps(layer.experts) if layer.experts else []
+        maps += [layer.ffn.up, layer.ffn.gate or [], layer.ffn.down] if layer.ffn else []
         found += sum(parts.store(matrix.weight)[0].size for linear in maps for matrix in linear)
     return found
+
+
+def active_maps(experts: p.Experts) -> list[p.Linear]:
+    """Of the router and of as many experts as a token goes through."""
+    run = [*experts.experts[: experts.active], *([experts.shared] if experts.shared else [])]
+    return [experts.router, *(linear for one in run for linear in (one.up, one.down))]
 
 
 class KernelUser:
@@ -53,17 +62,17 @@ class KernelUser:
 class Network(KernelUser):
     """Runs batches without padding."""
 
-    def __init__(self, program: p.Program, tensors: p.Tensors, where: str, kernels: str | None = None) -> None:
+    def __init__(self, program: p.Program, tensors: Tensors, where: str, kernels: str | None = None) -> None:
         super().__init__(kernels)
         self.per_token = program.per_token
-        parts = p.Parts(program, tensors, where)
+        parts = Parts(program, tensors, where)
         self.sizes = parts.sizes
         self.products, self.depth = products(program, parts), len(program.order)
         layout = Layout(self.kernels, parts)
         self.lay_out(layout, program)
         self._pinned = layout.pinned
 
-    def lay_out(self, layout: "Layout", program: p.Program) -> None:
+    def lay_out(self, layout: Layout, program: p.Program) -> None:
         self._model = layout.model(program)
 
     def __call__(self, ids: np.ndarray, types: np.ndarray, lengths: np.ndarray, threads: int = 1) -> np.ndarray:
@@ -118,131 +127,3 @@ class Network(KernelUser):
             raise InputError(f"a text has {lengths.max()} tokens, and the model reads at most {self.sizes.longest}")
         if self.sizes.types and len(types) and (types.min() < 0 or types.max() >= self.sizes.types):
             raise InputError(f"a token type is not below the {self.sizes.types} of the model")
-
-
-class Layout:
-    """Copies the tensors of a program into the layout of the kernels; `pinned` holds the memory that they point to."""
-
-    def __init__(self, kernels: Any, parts: p.Parts) -> None:
-        self.kernels, self.parts = kernels, parts
-        self.pinned: list[object] = []
-        self._panels: dict[int, tuple[Any, Any]] = {}
-
-    def model(self, program: p.Program) -> Any:
-        layers = self.pin((c.Layer * len(program.layers))(*(self.layer(layer) for layer in program.layers)))
-        head = self.pin((c.Linear * len(program.head))(*(self.linear(linear) for linear in program.head)))
-        order = self.pin(np.asarray(program.order, dtype=np.int32))
-        return c.Model(
-            tokens=self.table(program.tokens, program.token_scale or 1.0),
-            positions=self.table(program.positions, skipped=program.skipped_positions or 0),
-            types=self.table(program.types),
-            widen=self.linear(program.widen),
-            embedded=self.norm(program.embedded, self.embedding_size(program)),
-            project=self.linear(program.project),
-            first_position=program.first_position,
-            width=self.parts.sizes.width,
-            depth=len(program.order),
-            per_token=program.per_token,
-            head_parts=len(program.head),
-            head_activation=c.ACTIVATIONS.index(program.head_activation),
-            pooling=c.POOLING.index(program.pooling),
-            unit_length=program.unit_length,
-            layers=layers,
-            order=order.ctypes.data,
-            head=head,
-        )
-
-    def layer(self, layer: p.Layer) -> c.Layer:
-        struct = c.Layer(attended=self.norm(layer.attended), widened=self.norm(layer.widened))
-        struct.attention_bias, struct.ffn_bias = self.bias(layer.attention_bias), self.bias(layer.ffn_bias)
-        self.set_attention(struct, layer.attention)
-        self.set_ffn(struct, layer.ffn)
-        return struct
-
-    def set_attention(self, struct: c.Layer, attention: p.Attention | None) -> None:
-        if attention is None:
-            return
-        for part in ("query", "key", "value", "out"):
-            setattr(struct, part, self.linear(getattr(attention, part)))
-        struct.heads, struct.head_size = attention.heads, attention.head_size
-        if attention.relative is not None:
-            found = self.parts.relative(attention.relative)
-            struct.reach = found.shape[1] // 2
-            struct.relative = self.address(np.pad(found, ((0, 0), (0, c.PAD))))
-
-    def set_ffn(self, struct: c.Layer, ffn: p.Ffn | None) -> None:
-        if ffn is not None:
-            struct.up, struct.down = self.linear(ffn.up), self.linear(ffn.down)
-            struct.activation = c.ACTIVATIONS.index(ffn.activation)
-
-    def linear(self, linear: list[p.Matrix] | None) -> c.Linear:
-        parts = linear or []
-        return c.Linear(len(parts), (c.Matrix * c.MAX_FACTORS)(*(self.matrix(matrix) for matrix in parts)))
-
-    def matrix(self, matrix: p.Matrix) -> c.Matrix:
-        weight, scale = self.parts.store(matrix.weight)
-        outputs, inputs = weight.shape
-        panels, steps, sums = self.panels(weight, scale)
-        return c.Matrix(inputs, outputs, int(scale is not None), panels, steps, sums, self.bias(matrix.bias))
-
-    def panels(self, weight: np.ndarray, scale: np.ndarray | None) -> tuple[int, int | None, int | None]:
-        """The packed panels of a matrix; one that several layers share is packed once."""
-        if id(weight) not in self._panels:
-            flat, whole = np.ascontiguousarray(weight), scale is not None
-            panels = self.pin(self.packed(flat, whole))
-            steps = sums = None
-            if scale is not None:
-                steps, sums = self.row(scale), self.row(weight.sum(axis=1, dtype=np.int64) * scale.astype(np.float64))
-            self._panels[id(weight)] = (weight, (panels.ctypes.data, steps, sums))
-        return self._panels[id(weight)][1]
-
-    def packed(self, weight: np.ndarray, whole: bool) -> np.ndarray:
-        """A matrix in panels (c/product.h)."""
-        panels = c.aligned(self.kernels.panel_bytes(*weight.shape, whole), np.uint8)
-        self.kernels.pack(weight.ctypes.data, *weight.shape, whole, panels.ctypes.data)
-        return panels
-
-    def bias(self, name: str | None) -> int | None:
-        return None if name is None else self.row(self.parts.row(name))
-
-    def embedding_size(self, program: p.Program) -> int:
-        store = program.widen[-1].weight if program.widen else program.tokens
-        return self.parts.store(store)[0].shape[0 if program.widen else 1]
-
-    def norm(self, norm: p.Norm | None, width: int = 0) -> c.Norm:
-        """Without a norm, only the width is there."""
-        if norm is None:
-            return c.Norm(width=width)
-        gain = self.parts.row(norm.gain)
-        return c.Norm(self.row(gain), self.bias(norm.shift), norm.epsilon, len(gain))
-
-    def table(self, store: p.Store | None, factor: float = 1.0, skipped: int = 0) -> c.Table:
-        """The rows behind the `skipped` ones, times a factor."""
-        if store is None:
-            return c.Table()
-        weight, scale = self.parts.store(store)
-        weight, scale = weight[skipped:], None if scale is None else scale[skipped:]
-        if factor != 1.0:
-            weight, scale = (
-                (weight * np.float32(factor), None) if scale is None else (weight, scale * np.float32(factor))
-            )
-        rows, width = weight.shape
-        address = self.address(np.pad(weight, ((0, 0), (0, c.padded(width) - width))))
-        return (
-            c.Table(rows, width, address, None, None)
-            if scale is None
-            else c.Table(rows, width, None, address, self.address(scale))
-        )
-
-    def row(self, values: np.ndarray) -> int:
-        row = self.pin(c.aligned(c.padded(len(values)), np.float32))
-        row[: len(values)] = values
-        return row.ctypes.data
-
-    def address(self, array: np.ndarray) -> int:
-        return self.pin(np.ascontiguousarray(array)).ctypes.data
-
-    def pin(self, value: Any) -> Any:
-        """Keeps a value alive for as long as the kernels may read it."""
-        self.pinned.append(value)
-        return value

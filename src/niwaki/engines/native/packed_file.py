@@ -17,9 +17,10 @@ from niwaki.core.errors import InputError, UsageError
 from niwaki.core.files import write_bytes
 from niwaki.core.json_types import Json
 from niwaki.engines.native import library as c
-from niwaki.engines.native.network import Layout
-from niwaki.engines.native.program import Parts, Program
+from niwaki.engines.native.layout import Layout
+from niwaki.engines.native.program import Program
 from niwaki.engines.native.program_file import PROGRAM, read_program
+from niwaki.engines.native.program_parts import Parts
 from niwaki.engines.native.wordpiece import Wordpiece
 
 MAGIC, ALIGNMENT, HEADER_BYTES = b"niwaki\n\2", 64, 128
@@ -85,7 +86,7 @@ class Image:
         self._placed: dict[int, int] = {}  # address in memory → offset in the file
         self._pinned = {address_of(one): one for one in pinned if size_of(one)}
         for address, one in self._pinned.items():  # structures come last, so that pages with pointers are few
-            if not isinstance(one, ctypes.Array):
+            if not isinstance(one, ctypes.Array | ctypes.Structure):
                 self._placed[address] = self.add(bytes(memoryview(one).cast("B")))  # type: ignore[arg-type]
 
     def add(self, data: bytes) -> int:

@@ -1,6 +1,7 @@
 """Translates a model into a program for the native engine. Needs torch; running the program does not."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any, cast
 
 from torch import nn
 
@@ -9,12 +10,14 @@ from niwaki.core.json_types import Json
 from niwaki.engines.native import program as p
 from niwaki.engines.native import stores as s
 from niwaki.engines.native.library import MAX_FACTORS
-from niwaki.models.activation_functions import activation_name
+from niwaki.engines.native.translate_feed_forwards import FEED_FORWARDS, activation_of
+from niwaki.engines.native.translate_inputs import INPUTS
+from niwaki.engines.native.translate_mixers import MIXERS
 from niwaki.models.anatomy import Anatomy, Network
 from niwaki.models.deltas._delta import Tuned
-from niwaki.models.layer import Layer
+from niwaki.models.family import final_norm
+from niwaki.models.layer import NORMS, Layer, reduction_of
 from niwaki.models.module_paths import leaf_paths
-from niwaki.models.packed.factored import FactoredTable
 from niwaki.models.packed.int8 import Int8Embedding, Int8Linear
 from niwaki.models.packed.kronecker import Kronecker
 from niwaki.models.packed.low_bit import LowBit
@@ -23,13 +26,14 @@ from niwaki.models.packed.static import StaticInt8Linear
 from niwaki.models.packed.store import Floats, StoredLinear, StoredTable
 from niwaki.models.parts._part import Part
 from niwaki.models.parts.decoders._decoder import Decoder
+from niwaki.models.parts.heads._head import inner_norms
 from niwaki.models.tables import PackedPositions, Positions
 from niwaki.models.ties import first_names
 
 if TYPE_CHECKING:
     from niwaki.engines.native.decoder_program import LanguageProgram
 
-INPUTS, MIXERS, FEED_FORWARDS, HEADS = {"token_embeddings", "shared_table"}, {"attention"}, {"dense"}, {"dense"}
+HEADS = {"dense"}
 
 
 def translate(network: Network, anatomy: Anatomy) -> "p.Program | LanguageProgram":
@@ -39,13 +43,12 @@ def translate(network: Network, anatomy: Anatomy) -> "p.Program | LanguageProgra
 
     if anatomy.decoder is not None:
         return DecoderTranslator(network, anatomy).program()
-    kind = LanguageTranslator if anatomy.layers and anatomy.is_causal else Translator
+    speaks = anatomy.layers and anatomy.is_causal and anatomy.head.pretrains and not anatomy.head.inner
+    kind = LanguageTranslator if speaks else Translator
     return kind(network, anatomy).program()
 
 
 class Translator:
-    mixers, feed_forwards, may_be_pre_norm = MIXERS, FEED_FORWARDS, False
-
     def __init__(self, network: Network, anatomy: Anatomy) -> None:
         self.network, self.anatomy = network, anatomy
         self.saved_names = first_names(network)
@@ -53,16 +56,22 @@ class Translator:
         self.modules = dict(network.named_modules(remove_duplicate=False))  # a shared module has several paths
 
     def program(self) -> "p.Program | LanguageProgram":
-        anatomy = self.anatomy
-        translated(anatomy.head, "head", HEADS)
+        anatomy, head = self.anatomy, self.anatomy.head
+        translated(head, "head", HEADS)
+        norms = inner_norms(head)
         return p.Program(
             **self.encoder(),
-            head=[self.linear(path) for path in (*anatomy.head.inner, anatomy.head.final)],
-            head_activation=anatomy.head.activation,
+            head=[self.linear(path) for path in (*head.inner, head.final)],
+            head_activation=self.activation(head.activation),
+            answered=self.norm(norms[0]) if norms else None,
             per_token=anatomy.per_token,
-            pooling=anatomy.head.pooling,
-            unit_length=anatomy.head.unit_length,
+            pooling=head.pooling,
+            unit_length=head.unit_length,
         )
+
+    def activation(self, name: str) -> p.Activation:
+        """Of a head: a function by its name, or a module by its path."""
+        return cast(p.Activation, activation_of(self.modules[name]) if name in self.modules else name)
 
     def encoder(self) -> Json:
         """Fields of a program: all but the head."""
@@ -73,80 +82,35 @@ class Translator:
             )
         for layer in anatomy.layers:  # before what they need of the input stage
             translated(layer.mixer, "mixer", MIXERS)
+        norm = final_norm(anatomy.family)
         return {
-            **getattr(self, translated(anatomy.inputs, "input stage", INPUTS))(),
+            **INPUTS[translated(anatomy.inputs, "input stage", INPUTS)](self),
             "layers": [self.layer(layer) for layer in anatomy.layers],
             "order": anatomy.order,
+            "pre_norm": anatomy.layers[0].paths.pre_norm or None,
+            "last": self.norm(norm) if norm else None,
+            "causal": anatomy.is_causal or None,
         }
-
-    def token_embeddings(self) -> Json:
-        """Fields of a program."""
-        inputs = self.anatomy.inputs
-        tables = dict(zip(("positions", "types"), inputs.small_tables, strict=False))
-        narrow = isinstance(inputs.tokens, FactoredTable)
-        return {
-            "tokens": self.matrix(f"{inputs.token_table}.table" if narrow else inputs.token_table),
-            "widen": self.linear(f"{inputs.token_table}.up") if narrow else None,
-            "positions": self.matrix(tables["positions"]),
-            "first_position": int(self.network.config.pad_token_id) + 1 if inputs.paths.skipped_positions else 0,
-            "types": self.matrix(tables["types"]) if "types" in tables else None,
-            "reads_types": inputs.paths.uses_token_types,
-            "embedded": self.norm(inputs.norms[0]),
-            "project": self.linear(inputs.projection) if inputs.projection else None,
-        }
-
-    def shared_table(self) -> Json:
-        """Fields of a program: the embeddings of an encoder–decoder with one table."""
-        from niwaki.engines.native.translate_decoder import side_embeddings
-
-        return {**side_embeddings(self, self.network.get_encoder()), "first_position": 0}
 
     def layer(self, layer: Layer) -> p.Layer:
-        attended, widened = (self.norm(self.at(layer, role)) for role in ("attention_norm", "ffn_norm"))
+        if reduction_of(layer) is not None:
+            raise InputError("native engine: layers that shorten texts have no translation; use engine 'onnx'")
+        attended, widened = (self.norm_of(layer, role) for role in NORMS)
         return p.Layer(**self.mixer(layer), **self.feed_forward(layer), attended=attended, widened=widened)
 
     def mixer(self, layer: Layer) -> Json:
         """Fields of a layer."""
-        found: Json = getattr(self, translated(layer.mixer, "mixer", self.mixers))(layer)
-        if layer.paths.pre_norm and not self.may_be_pre_norm:
-            raise InputError("native engine: its norms stand behind blocks, and this network's before them; use onnx")
-        return found
+        return MIXERS[translated(layer.mixer, "mixer", MIXERS)](self, layer)
 
     def feed_forward(self, layer: Layer) -> Json:
         """Fields of a layer."""
-        found: Json = getattr(self, translated(layer.feed_forward, "feed-forward block", self.feed_forwards))(layer)
-        return found
+        return FEED_FORWARDS[translated(layer.feed_forward, "feed-forward block", FEED_FORWARDS)](self, layer)
+
+    def norm_of(self, layer: Layer, role: str) -> p.Norm | None:
+        return self.norm(self.at(layer, role)) if role in layer.norms else None
 
     def at(self, layer: Layer, role: str) -> str:
         return f"{self.paths[id(layer.module)]}.{layer.path(role)}"
-
-    def attention(self, layer: Layer) -> Json:
-        """Fields of a layer."""
-        if layer.mixer.removed:
-            return {"attention_bias": self.name_or_none(f"{self.at(layer, 'out')}.bias")}
-        if layer.mixer.prefix is not None:
-            raise InputError("native engine: it reads no trained keys and values (prefix_tuning); use engine 'onnx'")
-        matrices = {role: self.linear(self.at(layer, role)) for role in ("query", "key", "value", "out")}
-        relative = self.relative(layer)
-        return {"attention": p.Attention(heads=layer.heads, head_size=layer.head_size, relative=relative, **matrices)}
-
-    def dense(self, layer: Layer) -> Json:
-        if layer.feed_forward.removed:
-            return {"ffn_bias": self.name_or_none(f"{self.at(layer, 'ffn_out')}.bias")}
-        activation: Any = activation_of(layer.part("activation"))
-        up, down = (self.linear(self.at(layer, role)) for role in ("ffn_in", "ffn_out"))
-        return {"ffn": p.Ffn(up=up, activation=activation, down=down)}
-
-    def relative(self, layer: Layer) -> p.Relative | None:
-        family = self.anatomy.family
-        if family.relative is None:
-            return None
-        heads = getattr(layer.part("attention_module"), "remaining_heads", None)
-        return p.Relative(
-            table=self.name(f"{family.body}.{family.relative.table}.weight"),
-            rows=family.relative.rows(self.anatomy.trunk, self.anatomy.max_tokens),
-            heads=list(range(layer.heads)) if heads is None else [int(head) for head in heads],
-        )
 
     def linear(self, path: str) -> list[p.Matrix]:
         """Factorized matrices stay a list of factors; a sum of Kronecker products becomes one matrix."""
@@ -210,7 +174,8 @@ class Translator:
         module = self.modules[path]
         epsilon = module.eps if hasattr(module, "eps") else module.variance_epsilon
         shift = self.name_or_none(f"{path}.bias")
-        return p.Norm(gain=self.name(f"{path}.weight"), shift=shift, epsilon=float(epsilon))
+        centers = isinstance(module, nn.LayerNorm) and shift is None
+        return p.Norm(gain=self.name(f"{path}.weight"), shift=shift, centers=centers or None, epsilon=float(epsilon))
 
     def name(self, name: str) -> str:
         """The name in the weights file, where a shared tensor is stored once."""
@@ -220,21 +185,14 @@ class Translator:
         return self.saved_names.get(name)
 
 
-def translated(part: Part | type[Part] | Decoder, what: str, known: set[str]) -> str:
+def translated(part: Part | type[Part] | Decoder, what: str, known: Collection[str]) -> str:
     """The method that translates a part. Rejects parts without a translation."""
     if part.native is None or part.native not in known:
+        reason = f" ({part.no_native})" if part.no_native else ""
         label = type(part).__module__.rpartition(".")[2] if isinstance(part, Decoder) else part.label()
-        raise InputError(f"native engine: {what} '{label}' has no translation; use engine 'onnx'")
+        raise InputError(f"native engine: {what} '{label}' has no translation{reason}; use engine 'onnx'")
     return part.native
 
 
 def unknown(path: str, module: object) -> InputError:
     return InputError(f"native engine: it does not support '{path}', which is a {type(module).__name__}")
-
-
-def activation_of(module: object) -> str:
-    """The kernels' name of an activation function. Rejects functions that they do not have."""
-    found = activation_name(module)
-    if found is None:
-        raise InputError(f"native engine: it does not have the activation {type(module).__name__}")
-    return found

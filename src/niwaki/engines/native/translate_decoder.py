@@ -2,24 +2,23 @@
 
 from typing import TYPE_CHECKING
 
-from torch import nn
-
 from niwaki.core.errors import InputError
 from niwaki.core.json_types import Json
 from niwaki.engines.native import decoder_program as d
 from niwaki.engines.native import program as p
 from niwaki.engines.native import stores as s
 from niwaki.engines.native.translate import Translator, translated
-from niwaki.models.family import Network
+from niwaki.engines.native.translate_inputs import side_embeddings
+from niwaki.engines.native.translate_mixers import changed, remaining_heads
 from niwaki.models.layer import Layer
 from niwaki.models.packed.factored import FactoredTable
 from niwaki.models.parts.decoders._decoder import Decoder
+from niwaki.models.parts.decoders.relative import Relative, rows_by_distance
 
 if TYPE_CHECKING:
-    from niwaki.models.tables import TiedEmbedding
+    pass
 
-DECODERS = {"shared_table", "own_table"}
-EMBEDDINGS = {"shared_table": "shared", "own_table": "own"}
+DECODERS = {"shared_table": "shared", "own_table": "own", "relative": "relative"}
 
 
 class DecoderTranslator(Translator):
@@ -28,10 +27,11 @@ class DecoderTranslator(Translator):
         assert decoder is not None
         kind = translated(decoder, "decoder", DECODERS)
         return d.TextProgram(
-            **self.encoder(),
+            **self.encoder() | self.encoder_end(decoder),
             per_token=True,
             decoder=d.Decoder(
-                **getattr(self, EMBEDDINGS[kind])(decoder),
+                **getattr(self, DECODERS[kind])(decoder),
+                pre_norm=decoder.layers[0][0].paths.pre_norm,
                 layers=[self.decoder_layer(*pair) for pair in decoder.layers],
             ),
         )
@@ -40,7 +40,21 @@ class DecoderTranslator(Translator):
         """Fields of a decoder that reads and scores tokens with the encoder's table."""
         output = self.anatomy.head.final or self.anatomy.inputs.token_table
         bias = self.name_or_none("final_logits_bias")
-        return {**side_embeddings(self, self.network.get_decoder()), "output": self.output(output, bias)}
+        return {
+            **side_embeddings(self, self.network.get_decoder()),
+            "output": self.output(output, bias),
+            "last": self.norm(decoder.norms[-1]) if decoder.norms else None,
+        }
+
+    def relative(self, decoder: Decoder) -> Json:
+        """Fields of one whose first layer has what all add to scores by distance."""
+        assert isinstance(decoder, Relative)
+        scale = decoder.output_scale
+        return {**self.shared(decoder), "output_scale": None if scale == 1.0 else scale}
+
+    def encoder_end(self, decoder: Decoder) -> Json:
+        """Fields of a program: the norm behind the encoder's last layer, where the decoder names it."""
+        return {"last": self.norm(decoder.norms[0])} if isinstance(decoder, Relative) else {}
 
     def own(self, decoder: Decoder) -> Json:
         """Fields of a decoder with tables of its own."""
@@ -68,40 +82,39 @@ class DecoderTranslator(Translator):
         return [*found[:-1], found[-1].model_copy(update={"bias": found[-1].bias or bias})]
 
     def decoder_layer(self, own: Layer, cross: Layer) -> d.DecoderLayer:
-        feed_forward = for_decoder(self.feed_forward(cross))
-        norm = self.norm(self.at(cross, "ffn_norm"))
-        return d.DecoderLayer(own=self.block(own), cross=self.block(cross), **feed_forward, ffn_norm=norm)
+        blocks = {"own": self.block(own, self.distances(own)), "cross": self.block(cross, None)}
+        return d.DecoderLayer(
+            **blocks, **dense_fields(self.feed_forward(cross)), ffn_norm=self.norm_of(cross, "ffn_norm")
+        )
 
-    def block(self, layer: Layer) -> d.AttentionBlock:
-        fields = for_decoder(self.mixer(layer))
-        norm = self.norm(self.at(layer, "attention_norm"))
-        return d.AttentionBlock(attention=fields.get("attention"), bias=fields.get("attention_bias"), norm=norm)
+    def block(self, layer: Layer, distances: p.Relative | None) -> d.AttentionBlock:
+        return block_of(changed(self.mixer(layer), {"relative": distances}), self.norm_of(layer, "attention_norm"))
+
+    def distances(self, layer: Layer) -> p.Relative | None:
+        """What a layer of the decoder adds to scores; the encoder's is another one."""
+        decoder = self.anatomy.decoder
+        if not isinstance(decoder, Relative):
+            return None
+        first = decoder.layers[0][0].part("attention_module")
+        table = self.paths[id(first.relative_attention_bias)]
+        heads = remaining_heads(layer)
+        return p.Relative(
+            table=self.name(f"{table}.weight"),
+            rows=rows_by_distance(first, decoder.max_tokens),
+            heads=list(range(layer.heads)) if heads is None else heads,
+        )
 
 
-def for_decoder(fields: Json) -> Json:
-    """Fields of an encoder's layer as those of a decoder's; relative positions are the encoder's."""
-    found = dict(fields)
-    if "attention" in fields:
-        found["attention"] = d.OwnAttention(**{**fields["attention"].model_dump(), "relative": None})
-    if "ffn" in fields:
-        found["ffn"] = d.Ffn(**fields["ffn"].model_dump())
-    return found
+def block_of(fields: Json, norm: p.Norm | None) -> d.AttentionBlock:
+    """Fields of an encoder's layer as a block of a decoder."""
+    found: p.Attention | None = fields.get("attention")
+    if found is not None and found.window is not None:
+        raise InputError("native engine: its decoders have no windows; use onnx")
+    return d.AttentionBlock(attention=found, bias=fields.get("attention_bias"), norm=norm)
 
 
-def side_embeddings(translator: Translator, side: Network) -> Json:
-    """Fields of an encoder, or of a decoder, that borrows the network's table of tokens and has positions of its own."""
-    tokens: TiedEmbedding = side.embed_tokens
-    path = translator.anatomy.inputs.token_table
-    narrow = isinstance(translator.modules[path], FactoredTable)
-    norm: nn.Module | None = getattr(side, "layernorm_embedding", None)
-    positions = getattr(side, "embed_positions", None)
-    if positions is None:
-        raise InputError("native engine: it has no relative positions of encoder–decoders; use onnx")
-    return {
-        "tokens": translator.matrix(f"{path}.table" if narrow else path),
-        "widen": translator.linear(f"{path}.up") if narrow else None,
-        "token_scale": float(tokens.scale),
-        "positions": translator.matrix(translator.paths[id(positions)]),
-        "skipped_positions": positions.offset,
-        "embedded": None if norm is None else translator.norm(translator.paths[id(norm)]),
-    }
+def dense_fields(fields: Json) -> Json:
+    """Fields of a feed-forward block of a decoder."""
+    if "experts" in fields:
+        raise InputError("native engine: its decoders have no experts; use onnx")
+    return fields

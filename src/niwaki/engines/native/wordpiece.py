@@ -17,6 +17,7 @@ from tokenizers.pre_tokenizers import BertPreTokenizer
 
 from niwaki.answers._answer_type import EncodedInputs, EncodedInputsBuilder, Input, chunked
 from niwaki.engines.native import library as c
+from niwaki.engines.native import wordpiece_structures as s
 from niwaki.tokenization.tokenizing import encode_batch
 
 UNKNOWN, GONE, BLANK, ALONE, PART = range(5)  # as in wordpiece.h
@@ -26,17 +27,17 @@ RANGES = (
     range(0x2030, 0x205F),
     range(0x20A0, 0x20C0),
 )  # Latin, Greek, Cyrillic; punctuation, currencies
-ENTRY, CHARACTER = np.dtype(c.VocabularyEntry), np.dtype(c.Character)
+ENTRY, CHARACTER = np.dtype(s.VocabularyEntry), np.dtype(s.Character)
 LETTER = "a"  # stands for any text
 MAX_TYPE = 255  # types are stored in a byte
-NOTHING = [0] * c.CHARACTER_BYTES  # the bytes of a character that becomes nothing
+NOTHING = [0] * s.CHARACTER_BYTES  # the bytes of a character that becomes nothing
 Fallback = Callable[[list[Input]], EncodedInputs]  # encodes with the library
 
 
 class Wordpiece:
     """The tables of the C code, and the memory that they point to."""
 
-    def __init__(self, tables: c.Wordpiece, pinned: list[object], max_tokens: int) -> None:
+    def __init__(self, tables: s.Wordpiece, pinned: list[object], max_tokens: int) -> None:
         self.tables, self.pinned, self._max_tokens = tables, pinned, max_tokens
         self._special_count = max(
             sum(getattr(frame, part).count for part in ("before", "between", "behind"))
@@ -48,7 +49,7 @@ class Wordpiece:
         """None if the C code does not support the tokenizer, or was not compiled."""
         library, model = c.library(), tokenizer.model
         added = list(tokenizer.get_added_tokens_decoder().values())
-        if library is None or max_tokens <= 3 * c.MAX_SPECIAL or not known(tokenizer, added):
+        if library is None or max_tokens <= 3 * s.MAX_SPECIAL or not known(tokenizer, added):
             return None
         vocabulary = tokenizer.get_vocab(with_added_tokens=False)
         frames = frames_of(tokenizer)
@@ -60,7 +61,7 @@ class Wordpiece:
         raw, ends = b"".join(words), np.cumsum([len(word) for word in words], dtype=np.int32)
         characters = character_table(tokenizer.normalizer, {token.content[0] for token in added})
         pinned = [characters, letters, slots, raw, ends]
-        tables = c.Wordpiece(
+        tables = s.Wordpiece(
             signs=characters.ctypes.data,
             letters=_address(letters),
             slots=slots.ctypes.data,
@@ -149,12 +150,12 @@ def known(tokenizer: Tokenizer, added: list[AddedToken]) -> bool:
         isinstance(model, WordPiece)
         and isinstance(tokenizer.normalizer, BertNormalizer)
         and isinstance(tokenizer.pre_tokenizer, BertPreTokenizer)
-        and 0 < model.max_input_chars_per_word <= c.MAX_WORD_CHARACTERS
+        and 0 < model.max_input_chars_per_word <= s.MAX_WORD_CHARACTERS
         and not any(word.normalized or not word.content for word in added)  # the library finds those in normalized text
     )
 
 
-def frames_of(tokenizer: Tokenizer) -> tuple[c.Frame, c.Frame] | None:
+def frames_of(tokenizer: Tokenizer) -> tuple[s.Frame, s.Frame] | None:
     """The special tokens around a text, and around a pair. Encodes as `AnswerType.encode` does, because without a post-processor the
     library's other methods give the second text another type."""
     found = []
@@ -165,17 +166,17 @@ def frames_of(tokenizer: Tokenizer) -> tuple[c.Frame, c.Frame] | None:
             return None
         characters = list(zip(encoding.ids, encoding.type_ids, strict=True))
         special = [characters[: at[0]], characters[at[0] + 1 : at[-1]], characters[at[-1] + 1 :]]
-        if any(len(tokens) > c.MAX_SPECIAL for tokens in special) or max(encoding.type_ids) > MAX_TYPE:
+        if any(len(tokens) > s.MAX_SPECIAL for tokens in special) or max(encoding.type_ids) > MAX_TYPE:
             return None
         types = (ctypes.c_uint8 * 2)(characters[at[0]][1], characters[at[-1]][1])
-        found.append(c.Frame(*(_special_tokens(tokens) for tokens in special), types))
+        found.append(s.Frame(*(_special_tokens(tokens) for tokens in special), types))
     return found[0], found[1]
 
 
-def _special_tokens(characters: list[tuple[int, int]]) -> c.SpecialTokens:
+def _special_tokens(characters: list[tuple[int, int]]) -> s.SpecialTokens:
     ids, types = [one for one, _ in characters], [one for _, one in characters]
-    return c.SpecialTokens(
-        len(characters), (ctypes.c_int32 * c.MAX_SPECIAL)(*ids), (ctypes.c_uint8 * c.MAX_SPECIAL)(*types)
+    return s.SpecialTokens(
+        len(characters), (ctypes.c_int32 * s.MAX_SPECIAL)(*ids), (ctypes.c_uint8 * s.MAX_SPECIAL)(*types)
     )
 
 
@@ -199,14 +200,14 @@ def character_table(normalizer: BertNormalizer, firsts: Set[str]) -> np.ndarray:
     """What the normalizer turns each character into, and which ones begin an added token."""
     settings = (normalizer.clean_text, normalizer.handle_chinese_chars, normalizer.strip_accents, normalizer.lowercase)
     characters = _character_table(*settings).copy()
-    characters["starts"][[ord(character) for character in firsts if ord(character) < c.CHARACTERS]] = 1
+    characters["starts"][[ord(character) for character in firsts if ord(character) < s.CHARACTERS]] = 1
     return characters
 
 
 @cache
 def _character_table(*settings: bool) -> np.ndarray:
     normalize = BertNormalizer(*settings).normalize_str
-    characters = np.zeros(c.CHARACTERS, dtype=CHARACTER)
+    characters = np.zeros(s.CHARACTERS, dtype=CHARACTER)
     for point in (point for some in RANGES for point in some):
         character = chr(point)
         if unicodedata.category(character)[0] != "M":  # combining marks join the character before them
@@ -219,7 +220,7 @@ def _becomes(character: str) -> tuple[int, int, list[int]]:
     data = character.encode()
     if not character:
         return GONE, 0, NOTHING
-    if len(character) > 1 or len(data) > c.CHARACTER_BYTES:
+    if len(character) > 1 or len(data) > s.CHARACTER_BYTES:
         return UNKNOWN, 0, NOTHING
     words = BertPreTokenizer().pre_tokenize_str(LETTER + character + LETTER)
-    return {1: PART, 2: BLANK, 3: ALONE}[len(words)], len(data), [*data.ljust(c.CHARACTER_BYTES, b"\0")]
+    return {1: PART, 2: BLANK, 3: ALONE}[len(words)], len(data), [*data.ljust(s.CHARACTER_BYTES, b"\0")]

@@ -56,6 +56,11 @@ class FirstLayerBias(RelativeBias):
 
         return bias_at(trunk.block[0].layer[0].SelfAttention, distances)
 
+    def rows(self, trunk: Network, longest: int) -> list[int]:
+        from niwaki.models.parts.decoders.relative import rows_by_distance
+
+        return rows_by_distance(trunk.block[0].layer[0].SelfAttention, longest)
+
     def move(self, first: "nn.Module", now: "nn.Module") -> None:
         from niwaki.models.parts.decoders.relative import move_bias
 

@@ -5,7 +5,14 @@ from typing import ClassVar
 from niwaki.core.settings import Settings
 
 
-class Part:
+class NativeForm:
+    """How the native engine runs a part: the name of its translation (engines/native/translate.py), or None and why there is none."""
+
+    native: ClassVar[str | None] = None
+    no_native: ClassVar[str] = ""
+
+
+class Part(NativeForm):
     """A part is made of a family's modules, or is an `nn.Module` of its own that `edits/replace_part.py` puts in.
 
     Matrices have roles. Pruning, quantization, factorization and slicing go through the roles and need not know the part. The
@@ -18,7 +25,6 @@ class Part:
     floats: ClassVar[
         tuple[str, ...]
     ] = ()  # the same as `from_hidden`, but too sensitive to be pruned, packed or factorized
-    native: ClassVar[str | None] = None  # how the native engine runs it (engines/native/translate.py); None: it cannot
     settings: ClassVar[type[Settings]] = Settings  # what `replace_part` may set
 
     @classmethod

@@ -9,10 +9,15 @@
 
 #define WHOLE_FROM 64 /* tokens of a text from which on rounding keys and values to bytes saves more time than it takes */
 
+/* Memory for one head's keys and values. */
 typedef struct {
-    void *keys, *values; /* panels of one head's keys and values */
+    void *keys, *values; /* panels */
     float *key_scale, *key_sums, *value_scale, *value_sums;
-    float *scores; /* (BLOCK, padded length) */
+} HeadPanels;
+
+typedef struct {
+    HeadPanels every, first; /* of a text; of its first tokens, where these are read beside a window */
+    float *scores; /* (BLOCK, padded length, and those of the first tokens) */
     uint8_t *codes; /* of a block's queries, then of its shares */
     float *step, *zero;
 } AttentionScratch;
@@ -23,10 +28,11 @@ static inline Floats load_columns(const float *from, int left) {
     return left >= LANES ? load(from) : load_first(from, left > 0 ? left : 0);
 }
 
-/* Keys as a matrix with an output for each token: (head_width, tokens), already divided by the root of the width. Squares of LANES
+/* Keys as a matrix with an output for each token: (head_width, tokens), already times the layer's factor. Squares of LANES
    keys x LANES columns are turned. */
-static void pack_keys(const float *keys, int stride, int length, int head_width, float *panels) {
-    const Floats factor = all(1.0f / sqrtf((float)head_width));
+static void pack_keys(const float *keys, int stride, int length, const Layer *layer, float *panels) {
+    const Floats factor = all(layer->factor);
+    const int head_width = layer->head_width;
     for (int token = 0; token < padded(length); token += LANES, panels += (size_t)LANES * head_width)
         for (int column = 0; column < head_width; column += LANES) {
             Floats square[LANES];
@@ -50,8 +56,8 @@ static void pack_values(const float *values, int stride, int length, int head_wi
 #define FEW (LANES < 4 ? LANES : 4) /* bytes that stay side by side in a panel */
 
 /* The same as bytes: each key has a scale, and each column of the values. Only for heads that fill their vectors. */
-static void round_keys(const float *keys, int stride, int length, int head_width, int8_t *panels, float *scale, float *sums) {
-    const float factor = 1.0f / sqrtf((float)head_width);
+static void round_keys(const float *keys, int stride, int length, const Layer *layer, int8_t *panels, float *scale, float *sums) {
+    const int head_width = layer->head_width;
     for (int token = 0; token < padded(length); token++) {
         int8_t *column = panels + (size_t)(token / LANES) * LANES * head_width + (size_t)(token % LANES) * 4;
         int8_t bytes[LANES];
@@ -71,7 +77,7 @@ static void round_keys(const float *keys, int stride, int length, int head_width
             store_bytes(bytes, rounded);
             for (int i = 0; i < LANES; i += FEW) memcpy(column + (size_t)((k + i) / 4) * LANES * 4 + (k + i) % 4, bytes + i, FEW);
         }
-        scale[token] = factor * most / 127.0f;
+        scale[token] = layer->factor * most / 127.0f;
         sums[token] = scale[token] * sum_of(to_floats(sum));
     }
 }
@@ -114,30 +120,50 @@ static void clear_padding(float *rows, int count, int stride, int width) {
     for (int r = 0; r < count; r++) memset(rows + (size_t)r * stride + width, 0, (padded(width) - width) * sizeof(float));
 }
 
+/* One head's keys and values as matrices. */
+typedef struct {
+    Matrix keys, values;
+} Head;
+
+/* Whether keys and values are rounded to bytes. */
+static int in_bytes(const Layer *layer, int length) {
+    return layer->query.part[layer->query.parts - 1].whole && layer->head_width % PAD == 0 && length >= WHOLE_FROM;
+}
+
+/* Where a head's keys and values begin in a row. */
+static size_t columns_read(const Layer *layer, int head) { return (size_t)(layer->reads ? layer->reads[head] : head) * layer->head_width; }
+
+static Head pack_head(const Layer *layer, int whole, const float *keys, const float *values, int stride, int length, HeadPanels to) {
+    const int width = layer->head_width;
+    if (whole) {
+        round_keys(keys, stride, length, layer, to.keys, to.key_scale, to.key_sums);
+        round_values(values, stride, length, width, to.values, to.value_scale, to.value_sums);
+    } else {
+        pack_keys(keys, stride, length, layer, to.keys);
+        pack_values(values, stride, length, width, to.values);
+    }
+    return (Head){{width, length, whole, to.keys, to.key_scale, to.key_sums, NULL}, {length, width, whole, to.values, to.value_scale, to.value_sums, NULL}};
+}
+
+/* What is added to a head's scores by distance; here is that of no distance. */
+static const float *by_distance(const Layer *layer, int head) { return layer->relative + (size_t)head * (2 * layer->reach + 1 + PAD) + layer->reach; }
+
 /* One text. `queries` are `count` of its rows, from row `start` on; keys and values are all `length` of them. Of a head that does not fill its last
    vector, more than its columns of `mixed` are written: so heads come in order, and behind the last there is room in a row. Several narrow heads
    may still end before the row's padding does, so that is cleared afterwards. */
 static void attend(const Layer *layer, const float *queries, int start, int count, const float *keys, const float *values, int length, int stride, float *mixed, AttentionScratch s) {
-    float *const rows = mixed;
-    const int width = layer->head_width, row = padded(length);
-    const int whole = layer->query.part[layer->query.parts - 1].whole && width % PAD == 0 && length >= WHOLE_FROM;
-    const Matrix by_keys = {width, length, whole, s.keys, s.key_scale, s.key_sums, NULL};
-    const Matrix by_values = {length, width, whole, s.values, s.value_scale, s.value_sums, NULL};
-    for (int head = 0; head < layer->heads; head++, queries += width, keys += width, values += width, mixed += width) {
-        if (whole) {
-            round_keys(keys, stride, length, width, s.keys, s.key_scale, s.key_sums);
-            round_values(values, stride, length, width, s.values, s.value_scale, s.value_sums);
-        } else {
-            pack_keys(keys, stride, length, width, s.keys);
-            pack_values(values, stride, length, width, s.values);
-        }
+    const int width = layer->head_width, row = padded(length), whole = in_bytes(layer, length);
+    for (int head = 0; head < layer->heads; head++) {
+        const size_t own = (size_t)head * width, read = columns_read(layer, head);
+        const Head by = pack_head(layer, whole, keys + read, values + read, stride, length, s.every);
         for (int first = 0; first < count; first += BLOCK) {
             const int some = count - first < BLOCK ? count - first : BLOCK;
-            multiply_rows(&by_keys, queries + (size_t)first * stride, stride, some, (Outputs){s.scores, row, NULL}, s);
-            if (layer->relative) add_by_distance(s.scores, some, length, layer->relative + (size_t)head * (2 * layer->reach + 1 + PAD) + layer->reach - start - first);
+            const size_t place = (size_t)first * stride + own;
+            multiply_rows(&by.keys, queries + place, stride, some, (Outputs){s.scores, row, NULL}, s);
+            if (layer->relative) add_by_distance(s.scores, some, length, by_distance(layer, head) - start - first);
             softmax(s.scores, some, length, row);
-            multiply_rows(&by_values, s.scores, row, some, (Outputs){mixed + (size_t)first * stride, stride, NULL}, s);
+            multiply_rows(&by.values, s.scores, row, some, (Outputs){mixed + place, stride, NULL}, s);
         }
     }
-    clear_padding(rows, count, stride, layer->heads * width);
+    clear_padding(mixed, count, stride, layer->heads * width);
 }

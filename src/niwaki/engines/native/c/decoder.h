@@ -38,16 +38,6 @@ static void share(const Crew *c, int count, int unit, int *from, int *to) {
     if (*to > count) *to = count;
 }
 
-/* Outputs `first` to `last` of a matrix as a matrix; `first` begins a panel. */
-static Matrix columns(const Matrix *by, int first, int last) {
-    Matrix part = *by;
-    part.outputs = last - first;
-    part.panels = (const char *)by->panels + panel_bytes(first, by->inputs, by->whole);
-    if (by->scale) part.scale += first, part.sums += first;
-    if (by->bias) part.bias += first;
-    return part;
-}
-
 /* Codes of rows, where a matrix needs them. */
 static Rows rounded_together(const Crew *c, const Matrix *by, Rows from, int count) {
     if (!by->whole || from.codes) return from;
@@ -104,7 +94,7 @@ static void read_source(const Crew *c) {
                 if (values)
                     pack_values(rows, c->stride, length, width, c->values[l] + ((size_t)c->token_start[text] * layer->heads + (size_t)head * length) * padded(width));
                 else
-                    pack_keys(rows, c->stride, length, width, c->keys[l] + ((size_t)c->padded_start[text] * layer->heads + (size_t)head * padded(length)) * width);
+                    pack_keys(rows, c->stride, length, layer, c->keys[l] + ((size_t)c->padded_start[text] * layer->heads + (size_t)head * padded(length)) * width);
             }
             meet(c->team);
         }
@@ -115,7 +105,6 @@ static void read_source(const Crew *c) {
 static void attend_to_own(const Crew *c, int number, int step, int row) {
     const Layer *layer = c->decoder->own + number;
     const int width = layer->head_width, depth = c->decoder->depth, place = step_places(c->steps + step, depth, c->stride)[row];
-    const float factor = 1.0f / sqrtf((float)width);
     const float *query = c->query + (size_t)row * c->stride;
     float *mixed = c->mixed + (size_t)row * c->stride;
     for (int p = place, at = row, of = step; p >= 0; p--) {
@@ -126,12 +115,12 @@ static void attend_to_own(const Crew *c, int number, int step, int row) {
         at = step_parents(one, depth, c->stride)[at];
     }
     for (int head = 0, first = 0; head < layer->heads; head++, first += width) {
-        const int read = layer->reads ? layer->reads[head] * width : first;
+        const int read = (int)columns_read(layer, head);
         for (int p = 0; p <= place; p++) {
             Floats sum = all(0.0f);
             for (int i = 0; i < width; i += LANES)
                 sum = mul_add(load_columns(query + first + i, width - i), load_columns(c->own_keys[p] + read + i, width - i), sum);
-            c->scores[p] = sum_of(sum) * factor;
+            c->scores[p] = sum_of(sum) * layer->factor + (layer->relative ? by_distance(layer, head)[p - place] : 0.0f);
         }
         for (int p = place + 1; p < padded(place + 1); p++) c->scores[p] = 0.0f; /* read by softmax, and not counted */
         softmax(c->scores, 1, place + 1, padded(place + 1));
@@ -205,26 +194,15 @@ static void end_block(Crew *c, int rows, const Norm *norm) {
     c->middle = c->hidden, c->hidden = hidden;
 }
 
-/* Turns the halves of each head by the angles of a place. */
-static void turn_heads(float *row, int heads, int width, const float *turns) {
-    const int half = width / 2;
-    for (int head = 0; head < heads; head++, row += width)
-        for (int i = 0; i < half; i++) {
-            const float first = row[i], second = row[half + i];
-            row[i] = first * turns[i] - second * turns[half + i];
-            row[half + i] = second * turns[i] + first * turns[half + i];
-        }
-}
-
 static void turn_rows(const Crew *c, const Layer *layer, int step, int rows, float *keys) {
     const int32_t *places = step_places(c->steps + step, c->decoder->depth, c->stride);
-    const int width = layer->head_width, key_heads = layer->key.part[layer->key.parts - 1].outputs / width;
+    const int width = layer->head_width;
     int from, to;
     share(c, rows, 1, &from, &to);
     for (int r = from; r < to; r++) {
         const float *turns = layer->turns + (size_t)places[r] * width;
-        turn_heads(c->query + (size_t)r * c->stride, layer->heads, width, turns);
-        turn_heads(keys + (size_t)r * c->stride, key_heads, width, turns);
+        turn_heads(c->query + (size_t)r * c->stride, layer->heads, width, turns, layer->neighbours);
+        turn_heads(keys + (size_t)r * c->stride, key_heads(layer), width, turns, layer->neighbours);
     }
     meet(c->team);
 }
@@ -263,8 +241,7 @@ static void feed_forward_block(Crew *c, int number, int rows) {
         together(c, &layer->up, read, rows, (Outputs){c->inner, neurons, NULL});
         if (layer->gate.parts) together(c, &layer->gate, layer->up.parts > 1 ? rows_of(read.values, width) : read, rows, (Outputs){c->gated, neurons, NULL});
         activate(activated_rows + (size_t)from * neurons, (to - from) * neurons, layer->activation);
-        for (size_t i = (size_t)from * neurons; layer->gate.parts && i < (size_t)to * neurons; i += LANES)
-            store(c->inner + i, mul(load(c->inner + i), load(c->gated + i)));
+        if (layer->gate.parts) multiply_numbers(c->inner + (size_t)from * neurons, c->gated + (size_t)from * neurons, (to - from) * neurons);
         meet(c->team);
         together(c, &layer->down, rows_of(c->inner, neurons), rows, (Outputs){c->middle, width, c->hidden});
     } else

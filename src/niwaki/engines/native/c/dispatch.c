@@ -9,9 +9,9 @@ extern const Kernels niwaki_plain, niwaki_four_in_c;
 int niwaki_layout(void) { return LAYOUT; }
 
 /* Sizes of the structures, so that Python can see that it means the same ones. */
-void niwaki_sizes(int32_t sizes[16]) {
-    const size_t all[16] = {sizeof(Matrix), sizeof(Linear), sizeof(Norm), sizeof(Table), sizeof(Layer), sizeof(Model), sizeof(Batch), sizeof(Decoder), sizeof(Search), sizeof(Generation), sizeof(Step), sizeof(Reading), sizeof(Kernels), sizeof(Sign), sizeof(Piece), sizeof(Wordpiece)};
-    for (int i = 0; i < 16; i++) sizes[i] = (int32_t)all[i];
+void niwaki_sizes(int32_t sizes[18]) {
+    const size_t all[18] = {sizeof(Matrix), sizeof(Linear), sizeof(Norm), sizeof(Table), sizeof(Expert), sizeof(Experts), sizeof(Layer), sizeof(Model), sizeof(Batch), sizeof(Decoder), sizeof(Search), sizeof(Generation), sizeof(Step), sizeof(Reading), sizeof(Kernels), sizeof(Sign), sizeof(Piece), sizeof(Wordpiece)};
+    for (int i = 0; i < 18; i++) sizes[i] = (int32_t)all[i];
 }
 
 #if defined(__x86_64__)

@@ -1,8 +1,12 @@
 /* Everything, for the lanes that were included before this; one table at the end tells what is there. */
+#include <float.h>
+
 #include "numbers.h"
 #include "rows.h"
 #include "product.h"
 #include "attention.h"
+#include "windows.h"
+#include "rotary.h"
 #include "team.h"
 #include "encoder.h"
 #include "vocabulary.h"

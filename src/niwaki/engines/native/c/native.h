@@ -23,7 +23,7 @@
 #endif
 #endif
 
-#define LAYOUT 7     /* of the structures; Python refuses a library with another */
+#define LAYOUT 8     /* of the structures; Python refuses a library with another */
 #define PAD 16       /* numbers that widths are rounded up to: what the widest vectors hold */
 #define MOST_PARTS 4 /* matrices that one linear map may be the product of */
 
@@ -60,28 +60,48 @@ typedef struct {
     const float *scale;
 } Table;
 
-/* An encoder layer, norms behind the blocks. `relative`, where a family has it, is what is added to the scores by the distance
-   from query to key: (heads, 2 reach + 1, and PAD zeros), with no distance in the middle. A block whose last map has no parts was
-   taken out, and leaves its bias, or NULL. Only decoders have the rest: `gate`, whose activated outputs those of `up` are multiplied
-   with; `reads`, which key of a token each head reads, where several read one; and `turns`, cosines and then sines of the angles
-   that a head's halves are turned by, (positions, head_width). */
+/* A mixture of experts: a row goes through the `active` experts of which the router says most, and through the shared one, which stands behind the
+   others if there is one. Outputs are added up, or (`mean`) weighted by the shares of the router's exponentials. */
+typedef struct {
+    Linear up, down;
+} Expert;
+
+typedef struct {
+    Linear router;
+    int32_t count, active, mean, shared;
+    const Expert *expert;
+} Experts;
+
+/* A layer. `experts`, where it has them, stand in place of `up` and `down`. `gate`, where it has parts: its activated outputs are what those of `up` are multiplied with. `relative`, where a family has it, is what
+   is added to the scores by the distance from query to key: (heads, 2 reach + 1, and PAD zeros), with no distance in the middle. A block
+   whose last map has no parts was taken out, and leaves its bias, or NULL. `reads`: which key of a token each head reads, where several read
+   one. `turns`: cosines and then sines of the angles that a head's numbers are turned by, (positions, head_width): those of its halves with each
+   other, or neighbours. `factor`: what products of queries and keys are multiplied by.
+
+   A token attends to all, unless the layer is causal or has a window: then to `window` tokens on each side (all: -1), of which every one is
+   `dilation` tokens from the next, and to the text's first `globals`, which attend to all themselves (windows.h). */
 typedef struct {
     Linear query, key, value, out, up, down, gate;
     Norm attended, widened;
-    int32_t heads, head_width, activation, reach;
+    int32_t heads, head_width, activation, reach, neighbours, window, dilation, globals, causal;
+    float factor;
     const float *relative, *attention_bias, *ffn_bias, *turns;
     const int32_t *reads;
+    const Experts *experts;
 } Layer;
 
-enum { POOL_FIRST, POOL_MEAN, POOL_MAX, POOL_MEAN_SQRT }; /* the first token's row, or one computed from all rows of the text */
+/* The first or the last token's row, or one computed from all rows of the text. */
+enum { POOL_FIRST, POOL_MEAN, POOL_MAX, POOL_MEAN_SQRT, POOL_LAST };
 
 typedef struct {
     Table tokens, positions, types;
     Linear widen; /* from a narrow table of tokens to the width of the embeddings */
     Norm embedded;
     Linear project; /* from the width of the embeddings to that of the layers */
+    Norm last, answered; /* behind the last layer; behind the head's activation, before its last part */
     int32_t first_position, width, depth, per_token, head_parts, head_activation; /* a head without parts gives the rows themselves */
     int32_t pooling, unit_length; /* what the head reads of a text: POOL_…; whether it is scaled to length 1 */
+    int32_t pre_norm;             /* norms stand before blocks */
     const Layer *layers;
     const int32_t *order; /* which layer runs at each depth */
     const Linear *head;   /* the activation is between its parts */

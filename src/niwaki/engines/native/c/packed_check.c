@@ -35,6 +35,9 @@ static int norm_fits(const Header *h, const Norm *norm, int width) {
     return norm->width == width && floats_or_none(h, norm->gain, padded(width)) && floats_or_none(h, norm->shift, padded(width));
 }
 
+/* A norm of no width is none. */
+static int norm_or_none(const Header *h, const Norm *norm, int width) { return norm->width ? norm_fits(h, norm, width) : !norm->gain; }
+
 static int table_fits(const Header *h, const Table *table, int rows, int width) {
     if (table->rows < rows || table->rows > MOST_OUTPUTS || table->width != width) return 0;
     const size_t count = (size_t)table->rows * (size_t)padded(width);
@@ -46,16 +49,39 @@ static int attention_fits(const Header *h, const Layer *layer, int width) {
     if (layer->heads < 1 || layer->heads > MOST_WIDTH || layer->head_width < 1 || layer->head_width > MOST_WIDTH / layer->heads) return 0;
     const int inner = layer->heads * layer->head_width;
     if (!layer->query.parts || !layer->key.parts || !layer->value.parts) return 0;
-    if (through(h, &layer->query, width) != inner || through(h, &layer->key, width) != inner || through(h, &layer->value, width) != inner) return 0;
+    const int keys = layer->reads ? through(h, &layer->key, width) : inner; /* several heads may read the same key */
+    if (through(h, &layer->query, width) != inner || keys < layer->head_width || keys > inner || keys % layer->head_width) return 0;
+    if (through(h, &layer->key, width) != keys || through(h, &layer->value, width) != keys) return 0;
+    if (layer->reads && !inside(h, layer->reads, (size_t)layer->heads * sizeof(int32_t))) return 0;
+    for (int head = 0; layer->reads && head < layer->heads; head++)
+        if (layer->reads[head] < 0 || layer->reads[head] >= keys / layer->head_width) return 0;
+    if (layer->turns && (layer->head_width % 2 || !floats(h, layer->turns, (int64_t)h->longest * layer->head_width))) return 0;
+    if (layer->window < -1 || layer->window > MOST_OUTPUTS || layer->dilation < (layer->window >= 0) || layer->dilation > MOST_OUTPUTS) return 0;
+    if (layer->globals < 0 || layer->globals > MOST_OUTPUTS) return 0;
     if (layer->relative && (layer->reach < h->longest - 1 || layer->reach > MOST_OUTPUTS || !floats(h, layer->relative, (int64_t)layer->heads * (2 * (int64_t)layer->reach + 1 + PAD)))) return 0;
     return through(h, &layer->out, inner) == width;
 }
 
+/* A mixture: its router has a number for each expert. */
+static int experts_fit(const Header *h, const Experts *e, int width) {
+    if ((uintptr_t)e % sizeof(void *) || !inside(h, e, sizeof *e)) return 0;
+    if (e->count < 1 || e->count > MOST_LAYERS || e->active < 1 || e->active > e->count || e->shared < 0 || e->shared > 1) return 0;
+    const int every = e->count + e->shared;
+    if ((uintptr_t)e->expert % sizeof(void *) || !inside(h, e->expert, (size_t)every * sizeof(Expert))) return 0;
+    for (int i = 0; i < every; i++) {
+        const int neurons = e->expert[i].up.parts ? through(h, &e->expert[i].up, width) : -1;
+        if (neurons < 1 || !e->expert[i].down.parts || through(h, &e->expert[i].down, neurons) != width) return 0;
+    }
+    return e->router.parts && through(h, &e->router, width) == e->count;
+}
+
 static int layer_fits(const Header *h, const Layer *layer, int width) {
-    if (!attention_fits(h, layer, width) || layer->gate.parts || layer->turns || layer->reads) return 0;
-    if (!norm_fits(h, &layer->attended, width) || !norm_fits(h, &layer->widened, width)) return 0;
+    if (!attention_fits(h, layer, width)) return 0;
+    if (!norm_or_none(h, &layer->attended, width) || !norm_or_none(h, &layer->widened, width)) return 0;
+    if (layer->experts) return experts_fit(h, layer->experts, width);
     if (!layer->down.parts) return floats_or_none(h, layer->ffn_bias, padded(width));
     const int neurons = layer->up.parts ? through(h, &layer->up, width) : -1;
+    if (layer->gate.parts && through(h, &layer->gate, width) != neurons) return 0;
     return neurons > 0 && through(h, &layer->down, neurons) == width;
 }
 
@@ -73,7 +99,10 @@ static int layers_fit(const Header *h, const Model *m) {
 static int head_fits(const Header *h, const Model *m) {
     if (m->head_parts < 0 || m->head_parts > MOST_PARTS || (m->head_parts && !inside(h, m->head, (size_t)m->head_parts * sizeof(Linear)))) return 0;
     int width = m->width;
-    for (int i = 0; i < m->head_parts && width > 0; i++) width = m->head[i].parts ? through(h, m->head + i, width) : -1;
+    for (int i = 0; i < m->head_parts && width > 0; i++) {
+        width = m->head[i].parts ? through(h, m->head + i, width) : -1;
+        if (i == m->head_parts - 2 && width > 0 && !norm_or_none(h, &m->answered, width)) return 0;
+    }
     return width == h->outputs;
 }
 
@@ -114,7 +143,8 @@ const char *niwaki_unfit(const Header *h) {
     if (m->first_position < 0 || m->first_position > MOST_OUTPUTS || (m->positions.rows && !table_fits(h, &m->positions, m->first_position + h->longest, embedded))) return "its positions do not fit";
     if ((m->types.rows || h->types) && !table_fits(h, &m->types, h->types > 1 ? h->types : 1, embedded)) return "its token types do not fit";
     if (through(h, &m->project, embedded) != m->width) return "its embeddings do not fit its layers";
-    if (m->per_token != h->per_token || m->pooling < POOL_FIRST || m->pooling > POOL_MEAN_SQRT) return "its pooling is not known";
+    if (m->per_token != h->per_token || m->pooling < POOL_FIRST || m->pooling > POOL_LAST) return "its pooling is not known";
+    if (!norm_or_none(h, &m->last, m->width)) return "its last norm does not fit";
     if (!layers_fit(h, m)) return "a layer does not fit";
     if (!head_fits(h, m)) return "its head does not fit";
     return h->wordpiece ? wordpiece_unfit(h) : NULL;

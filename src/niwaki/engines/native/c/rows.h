@@ -8,6 +8,11 @@ static void activate(float *values, int count, int activation) {
     }
 }
 
+/* Numbers times others, in place. */
+static void multiply_numbers(float *values, const float *by, int count) {
+    for (int i = 0; i < count; i += LANES) store(values + i, mul(load(values + i), load(by + i)));
+}
+
 /* What is left of a block that was taken out: its bias, or nothing, added to what went past it. */
 static void go_past(const float *from, const float *bias, int count, int width, float *to) {
     for (size_t row = 0; row < (size_t)count * width; row += width)

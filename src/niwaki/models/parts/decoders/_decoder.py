@@ -12,19 +12,17 @@ from niwaki.models.family import DecoderPaths
 from niwaki.models.forward import encode_packed, layer_range
 from niwaki.models.layer import Layer
 from niwaki.models.layout import Packed
+from niwaki.models.parts._part import NativeForm
 from niwaki.models.record import DECODER_HIDDEN, Record
 
 if TYPE_CHECKING:
     from niwaki.models.anatomy import Anatomy
 
 
-class Decoder:
+class Decoder(NativeForm):
     """Base of the files in `parts/decoders/`. A decoder says how it embeds tokens and how it makes logits."""
 
     has_own_layers: ClassVar[bool] = True  # else the encoder's layers generate
-    native: ClassVar[str | None] = (
-        None  # how the native engine runs it (engines/native/translate_decoder.py); None: it cannot
-    )
 
     def __init__(self, anatomy: "Anatomy", paths: DecoderPaths) -> None:
         self.anatomy, self.network, self.paths = anatomy, anatomy.network, paths

@@ -18,6 +18,7 @@ from niwaki.models.recorded import Recorded
 
 class Prefix(OwnTable):
     native = None
+    no_native = "the encoder's own layers generate, which the decoder in C does not share"
     has_own_layers = False
 
     @property

@@ -1,7 +1,7 @@
 """A mixture of experts (Shazeer et al. 2017): each token, or each text, goes through the few of many small dense blocks that a router names."""
 
 from functools import partial
-from typing import Literal
+from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
@@ -37,6 +37,7 @@ class Experts(FeedForward, nn.Module):
     """`first.3` and `second.3` are the matrices of expert 3; the shared neurons, if there are any, come behind the last expert."""
 
     settings = ExpertsSettings
+    native: ClassVar[str | None] = "experts"
     floats = ("router",)
 
     def __init__(self, hidden_size: int, settings: ExpertsSettings) -> None:

@@ -7,9 +7,10 @@ EARLIER, LAST = "ffn", "output.bottleneck.dense"  # where the other blocks lie, 
 
 
 class Stacked(Dense):
+    native = None
+    no_native = "a layer has several blocks, whose norms have no statistics"
     from_hidden = ()
     to_hidden = (LAST,)
-    native = None
 
     @property
     def earlier(self) -> list[str]:

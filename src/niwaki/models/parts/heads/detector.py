@@ -7,6 +7,7 @@ from niwaki.models.parts.heads._head import TaskHead, activation_of
 
 
 class Detector(TaskHead):
+    no_native = "it trains networks and answers no task"
     architecture = "PreTraining"
     auto_class = "AutoModelForPreTraining"
     per_token = True

@@ -1,11 +1,10 @@
 """Logits for whole images, from the first token."""
 
-from typing import ClassVar
-
 from niwaki.models.parts.heads.classification import Classification
 
 
 class Image(Classification):
+    native = None
+    no_native = "the engine reads token ids, not pixels"
     architecture = "ImageClassification"
     auto_class = "AutoModelForImageClassification"
-    native: ClassVar[str | None] = None

@@ -10,6 +10,7 @@ from niwaki.models.parts.heads._head import TaskHead
 class ImageWithTeacher(TaskHead):
     """Such heads are read as published; a task puts a new head for the first token in their place."""
 
+    no_native = "the engine reads token ids, not pixels"
     architecture = "ImageClassificationWithTeacher"
     auto_class = "AutoModelForImageClassification"
     from_hidden: ClassVar[tuple[str, ...]] = ("cls_classifier", "distillation_classifier")

@@ -5,6 +5,7 @@ from niwaki.models.tables import TiedHead
 
 
 class LanguageModel(TaskHead):
+    no_native = "the decoder scores tokens"
     architecture = "ConditionalGeneration"
     auto_class = "AutoModelForSeq2SeqLM"
     other_endings = ("MTModel",)

@@ -12,6 +12,7 @@ from niwaki.models.vocabulary_matrix import VocabularyMatrix
 
 
 class MaskedLM(TaskHead):
+    no_native = "of encoders; those of causal networks are translated as decoders"
     architecture = "MaskedLM"
     other_endings = ("LMHeadModel", "ForCausalLM")
     auto_class = "AutoModelForMaskedLM"

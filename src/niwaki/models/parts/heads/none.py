@@ -8,6 +8,7 @@ from niwaki.models.sentence_modules import Pooling, pooling_of_network
 
 
 class NoHead(TaskHead):
+    no_native = "it has two outputs, and the engine gives one"
     architecture = "FeatureExtraction"
     auto_class = "AutoModel"
     outputs = ("sentence_embedding", "last_hidden_state")

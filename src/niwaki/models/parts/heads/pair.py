@@ -19,6 +19,7 @@ class PairSettings(Settings):
 class Pair(TaskHead, nn.Module):
     """Each text is encoded by itself. `edits/replace_part.py` puts it into a network; the tokenizer must keep texts apart (`models/pairs.py`)."""
 
+    no_native = "it reads the embeddings of two texts"
     architecture = "SequenceClassification"
     settings = PairSettings
 

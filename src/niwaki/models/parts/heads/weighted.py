@@ -12,6 +12,7 @@ class WeightedTextSettings(WeightedSettings):
 
 
 class WeightedText(Weighted):
+    no_native = "it reads the hidden states of all layers"
     architecture = "SequenceClassification"
     settings = WeightedTextSettings
 

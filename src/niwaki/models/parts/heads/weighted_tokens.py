@@ -6,6 +6,7 @@ from niwaki.models.parts.heads._weighted import Weighted, WeightedSettings
 
 
 class WeightedTokens(Weighted):
+    no_native = "it reads the hidden states of all layers"
     architecture = "TokenClassification"
     settings = WeightedSettings
     per_token = True

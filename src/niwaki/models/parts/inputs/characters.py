@@ -22,6 +22,7 @@ NEAR = "initial_char_encoder.layer.0"  # relative to the body
 
 
 class Characters(Inputs):
+    no_native = "it hashes characters and attends within neighbourhoods before the layers"
     has_vocabulary = False
 
     def forward(self, inputs: Mapping[str, Tensor]) -> Tensor:

@@ -14,6 +14,7 @@ from niwaki.models.value_rules import sides
 class Pixels(Inputs):
     """Every image has the same size, so none is padded."""
 
+    no_native = "the engine reads token ids, not pixels"
     has_vocabulary = False
     projects_tables = False
     token_table = ""

@@ -12,6 +12,7 @@ from niwaki.models.parts.inputs.token_embeddings import TokenEmbeddings
 
 class Trigrams(TokenEmbeddings):
     native = None
+    no_native = "vectors of three neighbours are concatenated"
 
     def forward(self, inputs: Mapping[str, Tensor]) -> Tensor:
         ids, mask = inputs["input_ids"], inputs["attention_mask"]

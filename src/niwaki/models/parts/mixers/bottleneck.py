@@ -11,10 +11,11 @@ SHARED = "bottleneck.attention"
 
 
 class Bottleneck(Attention):
+    native = None
+    no_native = "queries and keys read other rows than values"
     from_hidden = ("value", "bottleneck.input.dense", f"{SHARED}.dense")
     between = ("query", "key", "out")
     to_hidden: ClassVar[tuple[str, ...]] = ()
-    native: ClassVar[str | None] = None
 
     def project(self, wanted: Tensor, rows: Tensor) -> Sequence[Tensor]:
         query, key, value, shared = (self.layer.part(role) for role in ("query", "key", "value", SHARED))

@@ -1,7 +1,5 @@
 """Disentangled attention (He et al. 2021): scores are sums of content to content, content to distance and distance to content."""
 
-from typing import ClassVar
-
 import torch
 from torch import Tensor
 
@@ -11,7 +9,8 @@ from niwaki.models.relative_positions import RelativePositions
 
 
 class Disentangled(Attention):
-    native: ClassVar[str | None] = None
+    native = None
+    no_native = "scores have products with vectors of distances"
     relative = True
 
     @property

@@ -25,6 +25,7 @@ class Fourier(Mixer, nn.Module):
     of attention at hidden sizes around 384.
     """
 
+    no_native = "its cosines depend on each text's length, and a text would be read as a matrix"
     settings = FourierSettings
 
     def __init__(self, hidden_size: int, settings: FourierSettings) -> None:

@@ -1,7 +1,6 @@
 """Linear attention with learned features that mimic a softmax (Hedgehog, Zhang et al. 2024): time and memory grow linearly with the text."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -27,8 +26,8 @@ class LinearAttentionSettings(ProjectedSettings):
 class LinearAttention(Projected):
     """Feature maps are numbers of their own for each head, in fp32: rounding them would change all weights of a head."""
 
+    no_native = "there are no feature maps in C"
     settings = LinearAttentionSettings
-    native: ClassVar[str | None] = None
 
     def __init__(self, hidden_size: int, settings: LinearAttentionSettings) -> None:
         super().__init__(hidden_size, settings)

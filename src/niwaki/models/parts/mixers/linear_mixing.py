@@ -19,6 +19,7 @@ class LinearMixingSettings(Settings):
 class LinearMixing(Mixer, nn.Module):
     """A shorter text uses the first rows and columns of the matrix over tokens."""
 
+    no_native = "a text would be read as a matrix"
     settings = LinearMixingSettings
     from_hidden: ClassVar[tuple[str, ...]] = ("hidden",)
     to_hidden: ClassVar[tuple[str, ...]] = ("hidden",)

@@ -2,7 +2,6 @@
 its own for contents, distances and segments."""
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -17,8 +16,9 @@ SEGMENTS = "seg_embed"  # of the same segment and of another one: (2, heads, hea
 
 
 class TransformerXl(Attention):
+    native = None
+    no_native = "scores have products with vectors of distances and segments"
     between = ("rel_attn.distance",)
-    native: ClassVar[str | None] = None
     relative = True
 
     def relative_scores(

@@ -1,5 +1,7 @@
 """Sliding-window attention with global tokens (Longformer, Beltagy et al. 2020): time and memory grow linearly with the text."""
 
+from typing import ClassVar
+
 from torch import Tensor, nn
 
 from niwaki.core.settings import setting
@@ -21,6 +23,7 @@ class Window(Projected):
     """A window that reaches over the whole text is plain attention."""
 
     settings = WindowSettings
+    native: ClassVar[str | None] = "window"
 
     def __init__(self, hidden_size: int, settings: WindowSettings) -> None:
         super().__init__(hidden_size, settings)

@@ -9,6 +9,8 @@ from niwaki.models.shortening import paired
 
 
 class TokenPairs(Reduction, nn.Module):
+    no_native = "all layers have the same rows there"
+
     def __init__(self, hidden_size: int, settings: Settings) -> None:
         nn.Module.__init__(self)
 

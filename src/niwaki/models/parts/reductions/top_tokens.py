@@ -18,6 +18,7 @@ class TopTokensSettings(Settings):
 class TopTokens(Reduction, nn.Module):
     """Attention is summed over heads and over the tokens that give it."""
 
+    no_native = "all layers have the same rows there"
     settings = TopTokensSettings
     needs_attention = True
 

@@ -12,8 +12,9 @@ import tiny
 from niwaki.core.errors import InputError
 from niwaki.engines.native.library import best
 from niwaki.engines.native.network import Network
-from niwaki.engines.native.program import Parts, Program
+from niwaki.engines.native.program import Program
 from niwaki.engines.native.program_file import DIGESTS, PROGRAM, read_program, tensors_of, write_program
+from niwaki.engines.native.program_parts import Parts
 from niwaki.models.edits.int8 import Int8
 
 pytestmark = pytest.mark.skipif(best() is None, reason="the native engine was not built, or this processor lacks AVX2")
