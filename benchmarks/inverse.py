@@ -1,6 +1,6 @@
 """Antiderivatives by a trained model next to sympy's: `python benchmarks/inverse.py RUN [--questions 100] [--seconds 10]`. Appends a record to results/inverse.jsonl.
 
-RUN is the folder of a run of the recipe `inverse`, or of one like it. All stages answer the same test questions; each is verified by the task's own verifier. sympy
+RUN is the folder of a run of the recipe `inverse`, or of one like it. All finished stages answer the same test questions; each is verified by the task's own verifier. sympy
 runs in a child process that is killed after the time limit; its answers are checked at the same points.
 """
 
@@ -19,8 +19,8 @@ from niwaki.core.files import folder_bytes
 from niwaki.core.strict_toml import load
 from niwaki.data.problems._expressions import Tree, evaluated, parse
 from niwaki.data.problems.integration import sample
+from niwaki.meter.ledger import Ledger
 from niwaki.run.recipe import parse as parse_recipe
-from niwaki.run.result import Run
 
 X = sympy.Symbol("x")
 NAMES = {"ln": sympy.log, **{name: getattr(sympy, name) for name in ("exp", "sin", "cos", "tan", "sqrt", "atan")}}
@@ -93,26 +93,33 @@ def by_model(folder: Path, questions: list[str]) -> dict[str, Any]:
     }
 
 
+def cpu_seconds(folder: Path) -> dict[str, float]:
+    """Of all attempts of each stage, with generating the pairs, training and scoring."""
+    found = Ledger(folder / "ledger.jsonl").total("stage")
+    return {name: account.reading.cpu_seconds for name, account in found.items()}
+
+
 def main() -> None:
     given = argparse.ArgumentParser()
     given.add_argument("run", type=Path)
     given.add_argument("--questions", type=int, default=100)
     given.add_argument("--seconds", type=float, default=10.0)
     options = given.parse_args()
-    run = Run.read(options.run)
+    plan = json.loads((options.run / "plan.json").read_text(encoding="utf-8"))
+    finished = {one["name"]: options.run / one["folder"] for one in plan["stages"]}
+    finished = {name: folder for name, folder in finished.items() if folder.is_dir()}
     recipe = parse_recipe(load(options.run / "recipe.toml"))
     questions = recipe.make_task().splits()["test"].column("text").to_pylist()[: options.questions]
-    stages = {one["name"]: by_model(run.model(one["name"]), questions) for one in run.stages}
+    stages = {name: by_model(folder / "model", questions) for name, folder in finished.items()}
     results, times = zip(*(by_sympy(question, options.seconds) for question in questions), strict=True)
     counted = {result: results.count(result) for result in dict.fromkeys(results)}
-    training = {
-        stage["name"]: stage.get("train") for stage in json.loads((options.run / "plan.json").read_text())["stages"]
-    }
+    training = {one["name"]: one.get("train") for one in plan["stages"]}
     append(
         "inverse",
         {
             "data": recipe.data,
             "training": training,
+            "cpu_seconds": cpu_seconds(options.run),
             "questions": len(questions),
             "stages": stages,
             "sympy": {

@@ -9,10 +9,13 @@ def integration(rows: Records) -> str:
     pairs = row["data"].get("pairs", 100_000)
     teacher = next(iter(row["stages"].values()))
     epochs = {name: (train or {}).get("epochs") for name, train in row["training"].items() if train}
-    trained = ", ".join(f"{name} {count:g}" for name, count in epochs.items())
+    spent = row["cpu_seconds"]
+    trained = ", ".join(
+        f"{name} {count:g}, {spent[name] / 60:.1f} processor minutes" for name, count in epochs.items() if name in spent
+    )
     return "\n".join(
         [
-            f"Command: `python benchmarks/inverse.py RUN`. Recipe `inverse` with {pairs:,} generated pairs (epochs: {trained}), {row['questions']} test questions, beam "
+            f"Command: `python benchmarks/inverse.py RUN`. Recipe `inverse` with {pairs:,} generated pairs (epochs: {trained}, with generating the pairs and scoring), {row['questions']} test questions, beam "
             f"{row['data'].get('beam', 10)}. Every answer is verified at complex points. sympy {row['sympy']['version']} has {row['sympy']['limit']:g} s for each question.",
             "",
             "| | verified at 1 | verified among all candidates | s per question | size, MB | share of the first stage's |",

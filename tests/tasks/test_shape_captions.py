@@ -18,7 +18,9 @@ def test_rows_are_images_and_the_vocabulary_that_of_captions():
     assert task.problem.verify(EncodedImage(data), caption)
     assert [*task.texts(rows)] == [] and task.inputs(rows)[3].data == data
     words = set(" ".join(task.gold(task.splits()["train"])).split())
-    assert words <= set(task.answer_type.target.get_vocab()) and {"top", "and", "triangle"} <= words
+    vocabulary = set(task.answer_type.target.get_vocab())
+    assert words <= vocabulary and len(vocabulary - words) == 4, "special tokens, and nothing of images"
+    assert {"top", "and", "triangle"} <= words
 
 
 def test_pixels_and_tokens_of_captions_are_encoded():

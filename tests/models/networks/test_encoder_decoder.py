@@ -190,3 +190,11 @@ def test_saved_and_loaded_it_is_the_same(model, tmp_path):
 def test_a_shared_table_keeps_its_tokens():
     with pytest.raises(InputError, match="vocabulary: encoder and decoder share the token table"):
         seq2seq_model("shared").apply_edit(Vocabulary(keep=30))
+
+
+@torch.no_grad()
+def test_images_need_no_mask():
+    model = seq2seq_model("vit")
+    batch = tiny.batch(model)
+    given = {name: value for name, value in batch.inputs.items() if name != "attention_mask"}
+    assert torch.equal(model.network.eval()(**given).logits, tiny.logits(model, batch))
