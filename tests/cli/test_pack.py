@@ -7,7 +7,7 @@ from niwaki.cli._app import run
 from niwaki.engines.native.packed import Packed
 
 
-def test_it_writes_a_file_that_answers(tmp_path, capsys):
+def test_packed_file_answers(tmp_path, capsys):
     folder, out = tiny.deployed(tiny.model("bert", layers=1), tmp_path / "model"), tmp_path / "small.niwaki"
     assert run(["pack", str(folder), "--out", str(out), "--processor", "any", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["bytes"] == out.stat().st_size

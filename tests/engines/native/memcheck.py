@@ -15,8 +15,10 @@ import numpy as np
 
 from engines.native.generated_texts import DrawnTexts, joined
 from engines.native.shapes import Drawn, chain
+from engines.native.test_language import MODELS, program
 from niwaki.engines.native import library as c
 from niwaki.engines.native.generator import Generator
+from niwaki.engines.native.language import LanguageNetwork, Reader
 from niwaki.engines.native.network import Network
 
 KERNELS = ("plain", "avx2")
@@ -64,6 +66,35 @@ class ForgetfulGenerator(Forgetful, Generator):
         self.decided |= self.memcheck.memcheck_errors() != self.before
 
 
+class ForgetfulLanguage(LanguageNetwork):
+    """With scratch memory, and keys and values of each step, that are undefined when the step begins."""
+
+    def __init__(self, memcheck: Any, *given: Any) -> None:
+        super().__init__(*given)
+        self.memcheck, self.step_products = memcheck, 1 << 40
+        self.before, self.decided, self.handed_out = 0, False, False
+
+    def scratch(self, needed: int) -> np.ndarray:
+        room = c.aligned(needed, np.uint8)
+        self.memcheck.memcheck_forget(ctypes.c_void_p(room.ctypes.data), ctypes.c_size_t(needed))
+        self.before = self.memcheck.memcheck_errors()
+        return room
+
+
+class ForgetfulReader(Reader):
+    def memory(self, floats: int) -> np.ndarray:
+        found = super().memory(floats)
+        memcheck = self.network.memcheck  # type: ignore[attr-defined]
+        memcheck.memcheck_forget(ctypes.c_void_p(found.ctypes.data), ctypes.c_size_t(found.nbytes))
+        return found
+
+    def _read(self, logits: np.ndarray) -> None:
+        super()._read(logits)
+        network: Any = self.network
+        network.decided |= network.memcheck.memcheck_errors() != network.before
+        network.handed_out |= undefined(network.memcheck, logits)
+
+
 def main(shapes: int) -> int:
     memcheck = c.library()
     if memcheck is None or not hasattr(memcheck, "memcheck_runs") or not memcheck.memcheck_runs():
@@ -76,7 +107,10 @@ def main(shapes: int) -> int:
         sys.exit(f"memcheck: valgrind does not run the kernels {', '.join(missing_requirement)} here")
     gc.disable()  # so that it cannot fall between two counts
     faults = [fault for seed in range(shapes) for name in KERNELS for fault in faults_of(memcheck, seed, name)]
-    summary = f"memcheck: {shapes} shapes, kernels {', '.join(KERNELS)}: {len(faults)} faults"
+    faults += [fault for model in MODELS for name in KERNELS for fault in faults_of_language(memcheck, model, name)]
+    summary = (
+        f"memcheck: {shapes} shapes, {len(MODELS)} language models, kernels {', '.join(KERNELS)}: {len(faults)} faults"
+    )
     sys.stderr.write("\n".join([*faults, summary]) + "\n")
     return 1 if faults else 0
 
@@ -102,7 +136,21 @@ def faults_of_texts(memcheck: Any, seed: int, kernels: str) -> list[str]:
     return faults_in(network, seed, kernels)
 
 
-def faults_in(network: Forgetful, seed: int, kernels: str) -> list[str]:
+def faults_of_language(memcheck: Any, model: str, kernels: str) -> list[str]:
+    """Texts read at once, then token by token, some from a prefix that others have."""
+    given, tensors, texts, _ = program(model)
+    network = ForgetfulLanguage(memcheck, given, tensors, model, kernels)
+    for threads in THREADS:
+        reader = ForgetfulReader(network, threads)
+        for length in (5, 6, 7):
+            reader.next_logits([text[:length].tolist() for text in texts if len(text) >= length])
+        reader = ForgetfulReader(network, threads)
+        logits = np.empty((len(texts[0]), network.sizes.vocabulary), dtype=np.float32)
+        reader.read_all(texts[0].tolist(), logits)
+    return faults_in(network, model, kernels)
+
+
+def faults_in(network: Any, seed: int | str, kernels: str) -> list[str]:
     summary = {"a decision depends": network.decided, "outputs depend": network.handed_out}
     name = type(network).__name__
     return [f"shape {seed}, {name}, {kernels}: {what} on undefined memory" for what, found in summary.items() if found]

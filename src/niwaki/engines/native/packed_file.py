@@ -107,11 +107,12 @@ class Image:
         to += bytes(-len(to) % self._alignment(type(value)))
         if isinstance(value, ctypes.Array):
             for one in value:
-                self._append(to, one if isinstance(one, ctypes.Structure) else value._type_(one), pointers)
+                kind: type = value._type_
+                self._append(to, one if isinstance(one, ctypes.Structure) else kind(one), pointers)
         elif isinstance(value, ctypes.Structure):
-            for name, kind in structure_fields(type(value)):
+            for name, field in structure_fields(type(value)):
                 held = getattr(value, name)
-                self._append(to, held if isinstance(held, kind) else kind(held), pointers)
+                self._append(to, held if isinstance(held, field) else field(held), pointers)
             to += bytes(-len(to) % self._alignment(type(value)))
         elif is_pointer(type(value)):
             address = ctypes.cast(value, ctypes.c_void_p).value or 0  # type: ignore[arg-type]
@@ -130,10 +131,11 @@ class Image:
         if is_pointer(kind):
             return self.pointer_bytes
         if issubclass(kind, ctypes.Array):
-            return self._alignment(kind._type_)
+            held: type = kind._type_  # type: ignore[assignment]
+            return self._alignment(held)
         if issubclass(kind, ctypes.Structure):
             return max(self._alignment(one) for _, one in structure_fields(kind))
-        return ctypes.alignment(kind)  # type: ignore[type-var]
+        return ctypes.alignment(kind)  # type: ignore[arg-type]
 
 
 def structure_fields(kind: type[ctypes.Structure]) -> list[tuple[str, type]]:

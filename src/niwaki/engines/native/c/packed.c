@@ -6,7 +6,7 @@
 #include "niwaki.h"
 #include "packed.h"
 
-#if defined(__unix__) || defined(__APPLE__)
+#if (defined(__unix__) || defined(__APPLE__)) && !defined(NIWAKI_NO_FILES)
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
