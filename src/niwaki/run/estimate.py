@@ -78,7 +78,7 @@ def stage_seconds(plan: Plan, stage: PlannedStage, seconds_per_text: dict[str, f
     """CPU seconds of training, validation, the teachers and the evaluation of a stage."""
     rows, steps, validated = work(plan.task, stage)
     train = stage.spec.train
-    passes = 1 + sum(method.further_passes for method in methods_with(stage.methods, ContributesLoss))
+    passes = sum((method.further_passes for method in methods_with(stage.methods, ContributesLoss)), 1.0)
     texts = FORWARD_AND_BACK * passes * steps * train.batch + validated if train else 0
     updates = steps * plan.shapes[stage.name].trained.parameters() / UPDATES
     teachers = stage.spec.teachers if train and not stage.teacher_cached else []
