@@ -2,7 +2,7 @@
 
 DATA is a folder of tasks with `flores/dev.parquet`, a column per language (997 sentences). `--weights` has the folders `opus-mt-en-fr` and
 `opus-mt-fr-en` of Helsinki-NLP (Marian, 75 million parameters). A variant is a list of changes: `trimmed` keeps the tokens of English and French
-texts of other tasks (Wikipedia, image captions, sentence pairs), `3 decoder layers` those evenly spaced, `int8`, `4 bits` and `4-bit table` (in groups of 64) pack weights. `--engine` is
+texts of other tasks (Wikipedia, image captions, sentence pairs), `3 decoder layers` those evenly spaced, `int8` packs weights, `4 bits`, `4-bit table` and `4-bit matrices` all or some in groups of 64. `--engine` is
 native by default. `--rows` takes the first sentences only; a record says how many. Appends a record per job to results/opus_mt.jsonl.
 """
 
@@ -36,9 +36,11 @@ VARIANTS = (
     "fp32",
     "int8",
     "4 bits",
+    "4-bit matrices + int8",
     "trimmed",
     "trimmed + int8",
     "trimmed + 4-bit table + int8",
+    "trimmed + 4-bit matrices + int8",
     "trimmed + 5 decoder layers + int8",
     "trimmed + 3 decoder layers + int8",
 )
@@ -111,8 +113,8 @@ def changed(model: Model, change: str, data: str, direction: str) -> None:
         model.apply_edit(Int8())
     elif change == "4 bits":
         model.apply_edit(LowBit(base=16, group=64, small_weights=True))
-    elif change == "4-bit table":
-        model.apply_edit(LowBit(base=16, group=64, matrices=False))
+    elif change in ("4-bit table", "4-bit matrices"):
+        model.apply_edit(LowBit(base=16, group=64, matrices=change == "4-bit matrices", table=change == "4-bit table"))
     elif change.endswith(" decoder layers"):
         count = int(change.split()[0])
         model.apply_edit(Decoder(keep=[round(place) for place in np.linspace(0, 5, count)]))
