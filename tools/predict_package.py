@@ -61,6 +61,7 @@ def write_sources(folder: Path) -> None:
     )
     (package := folder / "niwaki_predict").mkdir(parents=True)
     shutil.copy(NATIVE / "packed.py", package / "__init__.py")
+    (package / "__main__.py").write_text("from niwaki_predict import command\n\ncommand()\n")
     shutil.copytree(NATIVE / "c", folder / "c")
     shutil.copy(ROOT / "LICENSE", folder)
     flags = json.dumps([*kernels["extra-compile-args"], "-s"])  # no names of functions
