@@ -99,13 +99,17 @@ LISTED = {
     },
     "run/runner.py": {"a launcher (torchrun": "needs a launcher; tests/reliability/test_processes.py"},
     "run/recipe_settings.py": {"limits and objective": "the description of a setting"},
-    "run/validation/search.py": {"search.engines: '{}'": "tests/run/validation/test_search.py"},
+    "run/validation/search.py": {
+        "search.engines: '{}'": "tests/run/validation/test_search.py",
+        "has no method '{}'{}": "tests/run/validation/test_search.py",
+    },
     "serve/worker.py": {"serve: {} reads images": "tests/serve/test_worker.py"},
     "api/cloze_tasks.py": {"cloze: there is no task": "tests/cli/test_cloze.py"},
     "api/probing.py": {"probe: there is no probe": "tests/cli/test_probe.py"},
     "api/comparing.py": {"{}: has no finished stage": "tests/cli/test_compare.py"},
     "api/searching.py": {"is a sentence encoder": "tests/api/test_searching.py"},
     "cli/run.py": {"all stages are made": "the result: names the command that reports"},
+    "engines/native/packed.py": {"pip install tokenizers": "tests/engines/native/test_packed.py"},
     "engines/native/program_file.py": {
         "`niwaki export {} --to native`": "tests/engines/native/test_program_file.py",
         "native engine: '{}' is not stored": "tests/engines/runtimes/test_native.py",

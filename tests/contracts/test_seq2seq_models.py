@@ -46,6 +46,7 @@ REJECTED = {
     "exits": "this model generates text",
     "extend_positions": "models that generate text from a text",
     "from_scratch": "is an encoder, and the model generates text",
+    "image_copies": "the model reads texts",
     "linear_head": "one label for each text",
     "linear_probe": "heads that read one vector of a text",
     "pair_head": "labels or a number for a pair of texts",

@@ -23,6 +23,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
+START = re.compile(r"(?<![\w.])niwaki ")  # and not the end of a file's name
 INLINE = re.compile(r"`(niwaki [^`]+)`")
 SOURCE = ROOT / "src" / "niwaki"
 SOURCE_FOLDERS = (ROOT, SOURCE, SOURCE / "engines" / "native", SOURCE / "engines" / "native" / "c")
@@ -42,7 +43,7 @@ def commands() -> list[tuple[str, str]]:
     for page in PAGES:
         lines = [line.split("#")[0].strip() for body in blocks(page, "sh", "bash") for line in body.splitlines()]
         inline = [text for text in INLINE.findall(page.read_text(encoding="utf-8")) if "…" not in text]
-        found += [(page.name, command_of(line)) for line in lines if "niwaki " in line] + [
+        found += [(page.name, command_of(line)) for line in lines if START.search(line)] + [
             (page.name, text) for text in inline
         ]
     return sorted(set(found))
@@ -50,7 +51,7 @@ def commands() -> list[tuple[str, str]]:
 
 def command_of(line: str) -> str:
     """Without what starts it: an environment, a launcher, the background."""
-    return line[line.index("niwaki ") :].removesuffix(" &")
+    return line[START.search(line).start() :].removesuffix(" &")
 
 
 def test_commands_are_found_on_the_pages():

@@ -53,10 +53,10 @@ def test_a_method_can_be_on_or_off_next_to_its_settings():
 
 def test_every_point_of_the_supernet_recipe_cuts_another_shape_of_one_training():
     space = make_space(read(locate("supernet")), tiny.model("bert", layers=6))
-    made = [recipe_of(space, point) for point in space.points()]
-    shapes = {tuple(sorted(stage(one, "cut").methods[1].items())) for one in made}
-    assert len(made) == len(shapes) == space.size() == 64
-    assert len({str(stage(one, "supernet")) for one in made}) == 1
+    recipes = [recipe_of(space, point) for point in space.points()]
+    shapes = {tuple(sorted(stage(one, "cut").methods[1].items())) for one in recipes}
+    assert len(recipes) == len(shapes) == space.size() == 64
+    assert len({str(stage(one, "supernet")) for one in recipes}) == 1
 
 
 def test_settings_of_the_training_are_set_and_off_leaves_them():

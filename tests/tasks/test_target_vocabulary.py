@@ -25,7 +25,7 @@ def task(grammar: bytes = b"", **settings):
     return SimpleNamespace(
         name="colours",
         splits=lambda: {"train": rows},
-        inputs=lambda part: part.column("text").to_pylist(),
+        texts=lambda part: part.column("text").to_pylist(),
         gold=lambda part: part.column("target").to_pylist(),
         separate_symbols=lambda text: text.replace("(", " ( ").replace(")", " ) "),
         grammar=lambda: grammar,

@@ -34,7 +34,7 @@ def test_a_shape_computes_what_the_cut_network_does(family, mode):
     torch.testing.assert_close(forward(model.anatomy, batch).logits, whole)  # nothing is left behind
 
 
-def test_the_whole_shape_writes_no_edit():
+def test_the_whole_shape_needs_no_edit():
     model = tiny.model("bert")
     cut(model, Shape(3, 1.0, 1.0), [list(range(4))] * 3)
     assert model.blueprint.edits == []

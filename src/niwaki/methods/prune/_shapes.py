@@ -30,10 +30,10 @@ class Shape:
             raise InputError(f"layers: {self.layers} of {depth} are named; name fewer")
         return evenly_spaced(depth, self.layers)
 
-    def kept_heads(self, order: Order) -> Order:
+    def heads_of(self, order: Order) -> Order:
         return [heads[: count_of(self.heads, len(heads))] for heads in order]
 
-    def kept_neurons(self, anatomy: Anatomy) -> list[int]:
+    def neurons_of(self, anatomy: Anatomy) -> list[int]:
         return [count_of(self.ffn, block.ffn_size) for block in anatomy.blocks]
 
 
@@ -57,10 +57,10 @@ class AtDepths(Anatomy):
 @contextlib.contextmanager
 def running(anatomy: Anatomy, shape: Shape, order: Order) -> Iterator[Anatomy]:
     """Within this block, the anatomy that it yields computes what the network cut to the shape would, with the same weights."""
-    heads = [_open(len(own), kept) for own, kept in zip(order, shape.kept_heads(order), strict=True)]
+    heads = [_open(len(own), kept) for own, kept in zip(order, shape.heads_of(order), strict=True)]
     neurons = [
         _open(block.ffn_size, range(count))
-        for block, count in zip(anatomy.blocks, shape.kept_neurons(anatomy), strict=True)
+        for block, count in zip(anatomy.blocks, shape.neurons_of(anatomy), strict=True)
     ]
     with gates(anatomy, heads, neurons):
         yield AtDepths(anatomy.network, shape.depths(anatomy))
@@ -69,7 +69,7 @@ def running(anatomy: Anatomy, shape: Shape, order: Order) -> Iterator[Anatomy]:
 def cut(model: Model, shape: Shape, order: Order) -> None:
     """What is cut entirely stays as it is: no edit is written for it."""
     anatomy = model.anatomy
-    depths, heads, neurons = shape.depths(anatomy), shape.kept_heads(order), shape.kept_neurons(anatomy)
+    depths, heads, neurons = shape.depths(anatomy), shape.heads_of(order), shape.neurons_of(anatomy)
     if shape.heads < 1:
         model.apply_edit(Heads(keep=[*heads]))
     if shape.ffn < 1:
