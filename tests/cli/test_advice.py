@@ -101,7 +101,7 @@ LISTED = {
     "run/recipe_settings.py": {"limits and objective": "the description of a setting"},
     "run/validation/search.py": {
         "search.engines: '{}'": "tests/run/validation/test_search.py",
-        "has no method '{}'{}": "tests/run/validation/test_search.py",
+        "{}: stage '{}' has no method": "tests/run/validation/test_search.py",
     },
     "serve/worker.py": {"serve: {} reads images": "tests/serve/test_worker.py"},
     "api/cloze_tasks.py": {"cloze: there is no task": "tests/cli/test_cloze.py"},
@@ -109,7 +109,7 @@ LISTED = {
     "api/comparing.py": {"{}: has no finished stage": "tests/cli/test_compare.py"},
     "api/searching.py": {"is a sentence encoder": "tests/api/test_searching.py"},
     "cli/run.py": {"all stages are made": "the result: names the command that reports"},
-    "engines/native/packed.py": {"pip install tokenizers": "tests/engines/native/test_packed.py"},
+    "engines/native/packed.py": {"{}: a text has characters": "tests/engines/native/test_packed.py"},
     "engines/native/program_file.py": {
         "`niwaki export {} --to native`": "tests/engines/native/test_program_file.py",
         "native engine: '{}' is not stored": "tests/engines/runtimes/test_native.py",
