@@ -4,6 +4,7 @@ import io
 import json
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -82,6 +83,20 @@ def test_it_needs_nothing_but_python(model):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0 and json.loads(done.stdout) == packed.Packed(model[1]).predict("good")[0]
     assert "import niwaki" not in Path(packed.__file__).read_text().replace("import nothing of niwaki", "")
+
+
+@pytest.mark.slow
+def test_the_package_answers_without_niwaki(model, tmp_path):
+    """The wheel that tools/predict_package.py builds, in a process without any other package."""
+    tool = Path(__file__).parents[3] / "tools/predict_package.py"
+    subprocess.run([sys.executable, tool, "--out", tmp_path], check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    assert wheel.stat().st_size < 2_000_000
+    zipfile.ZipFile(wheel).extractall(tmp_path / "site")
+    command = [sys.executable, "-S", "-m", "niwaki_predict", str(model[1]), "good"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env={"PYTHONPATH": f"{tmp_path}/site"})
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == packed.Packed(model[1]).predict("good")[0]
 
 
 @pytest.mark.slow

@@ -43,6 +43,23 @@ def places(value, path=()):
             yield from places(inner, (*path, key))
 
 
+@pytest.mark.parametrize("family", ["bert", "mpnet"])
+def test_names_of_tensors_that_utf8_cannot_hold_are_read(saved, family):
+    """A program and a weights file may agree on half a surrogate pair."""
+    _, program, tensors = saved[family]
+    half = "\ud800"
+    renamed = Program.model_validate(
+        json.loads(json.dumps(program).replace('"mpnet.', f'"{half}').replace('"bert.', f'"{half}'))
+    )
+    given = {name.replace(f"{family}.", half, 1): value for name, value in tensors.items()}
+    ids, lengths = np.array([5, 6, 7]), np.array([3])
+    found, wanted = (
+        Network(one, of, "here")(ids, np.zeros_like(ids), lengths)
+        for one, of in ((renamed, given), (Program.model_validate(program), tensors))
+    )
+    assert np.array_equal(found, wanted)
+
+
 ODD = some.sampled_from(
     [0, 1, -1, 2, 3, 7, 64, 65, 10**6, 1 << 31, 1 << 63, 0.5, 1e300, "", "x", None, True, [], {}, [0], [1, 2]]
 )

@@ -78,7 +78,7 @@ class Layout:
 
     def distances(self, relative: p.Relative) -> tuple[int, int]:
         """The largest distance, and a table of what is added to scores; layers with the same heads share one."""
-        key = f"{self.longest} {relative.model_dump_json()}"
+        key = f"{self.longest} {relative!r}"
         if key not in self._distances:
             found = self.parts.relative(relative)
             further = max(0, self.longest - 1 - found.shape[1] // 2)
@@ -88,7 +88,7 @@ class Layout:
 
     def turns(self, rotary: p.Rotary) -> int:
         """A table of cosines and sines of all positions; layers with the same frequencies share one."""
-        key = f"{self.longest} {rotary.model_dump_json()}"
+        key = f"{self.longest} {rotary!r}"
         if key not in self._turns:
             frequencies = np.array(rotary.frequencies, dtype=np.float32)
             angles = np.arange(self.longest, dtype=np.float32)[:, None] * frequencies

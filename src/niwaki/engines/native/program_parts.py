@@ -46,7 +46,7 @@ class Parts:
 
     def store(self, store: Store) -> Scaled:
         """(rows, columns), and scales if the weights are integers."""
-        key = store.model_dump_json()
+        key = repr(store)  # not JSON, which cannot hold half a surrogate pair
         if key not in self._read:
             self._read[key] = store.read(self.tensors)
             weight = self._read[key][0]
