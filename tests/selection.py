@@ -33,6 +33,15 @@ def chain(names: Iterable[str]) -> list[tuple[str, str]]:
     return list(zip(names, [*names[1:], names[0]], strict=True))
 
 
+# they share all but the products of bytes with others, and tests of single kernels and random shapes run every one
+ALIKE = ("avx_vnni", "avx_vnni_evex", "amx_in_c", "four_in_c")
+
+
+def kernels_of_each_kind(names: Collection[str]) -> list:
+    """Names of native kernels as parameters; those that resemble others are slow."""
+    return rest_slow(names, [name for name in names if name not in ALIKE])
+
+
 def selected(request: pytest.FixtureRequest, parameter: str) -> list:
     """The values of a parameter that this session runs in the module of the fixture: only these need to be built."""
     found = {}

@@ -60,7 +60,7 @@ def without_dropout(family, head):
 LENGTHS = [[1], [7, 7, 7], [1, 2, 30, 3, 29, 30, 1], [5, 60, 1, 17, 16, 40, 3, 2, 59]]
 
 
-@pytest.mark.parametrize(("case", "lengths"), covering([*itertools.product(tiny.FAMILIES, HEADS)], LENGTHS))
+@pytest.mark.parametrize(("case", "lengths"), covering([*itertools.product(tiny.FAMILIES, HEADS)], LENGTHS), ids=str)
 def test_outputs_and_gradients_equal_transformers(case, lengths):
     """Without dropout; both in fp32. Every parameter is compared, also those before the first layer."""
     family, head = case

@@ -10,13 +10,14 @@ from engines.native.contract import FILLS, same_bits
 from engines.native.generated_texts import DrawnTexts, TextReference, generator, joined
 from niwaki.core.errors import InputError
 from niwaki.engines.native import library as c
+from selection import kernels_of_each_kind
 
 SEEDS, SLOW_SEEDS = (*range(6), 33), range(1000, 1200)  # 33: the length penalty decides between finished texts
 BATCH_SEEDS = (0, 1, 2, 22)  # 22: narrow heads end before the padding of their rows does
 NEAR = 1e-4  # scores
 
 
-@pytest.fixture(params=c.KERNELS)
+@pytest.fixture(params=kernels_of_each_kind(c.KERNELS))
 def kernels(request):
     if c.kernels(request.param) is None:
         pytest.skip(f"this processor does not run {request.param}")

@@ -23,6 +23,7 @@ from niwaki.models.edits.heads import Heads
 from niwaki.models.edits.int8 import Int8
 from niwaki.models.forward import run
 from niwaki.models.ties import unique_tensors
+from selection import kernels_of_each_kind
 
 # an odd width of heads, heads that share keys unevenly, and 8 bits
 MODELS = {
@@ -34,7 +35,7 @@ MODELS = {
 LENGTHS = [20, 1, 7, 33]
 
 
-@pytest.fixture(params=c.KERNELS)
+@pytest.fixture(params=kernels_of_each_kind(c.KERNELS))
 def kernels(request):
     if c.kernels(request.param) is None:
         pytest.skip(f"this processor does not run {request.param}")

@@ -14,13 +14,14 @@ from niwaki.models.edits.int8 import Int8
 from niwaki.models.edits.replace_part import ReplacePart
 from niwaki.models.forward import run_padded
 from niwaki.models.ties import unique_tensors
+from selection import kernels_of_each_kind
 
 LENGTHS = np.array([62, 1, 17, 33, 62, 5])
 SHAPES = [(32, 4), (64, 4), (96, 3), (60, 3), (24, 1)]  # width and heads: 8, 16, 32, 20 and 24 numbers a head
 WHOLE_FROM = 64  # of attention.h
 
 
-@pytest.fixture(params=c.KERNELS)
+@pytest.fixture(params=kernels_of_each_kind(c.KERNELS))
 def kernels(request):
     if c.kernels(request.param) is None:
         pytest.skip(f"this processor does not run {request.param}")
