@@ -9,6 +9,7 @@ import niwaki
 import tiny
 from niwaki.api.sources import model_folder
 from niwaki.core.errors import GateMissed, InputError, UsageError
+from selection import rest_slow
 
 from .compressions import TEXTS, measure_little, stock_folder
 
@@ -83,7 +84,9 @@ def pipeline(stock):
     return transformers.pipeline("text-classification", model=str(stock), device="cpu")
 
 
-@pytest.mark.parametrize("model", [transformers_object, pipeline], ids=lambda make: make.__name__)
+@pytest.mark.parametrize(
+    "model", rest_slow([transformers_object, pipeline], [pipeline]), ids=lambda make: make.__name__
+)
 def test_equal_results_for_a_folder_and_objects(first, place, stock, rows, model):
     found = niwaki.compress(model(stock), str(rows), out=place / model.__name__, keep=0.5)
     assert figures(found) == figures(first)
@@ -105,7 +108,9 @@ def dicts(rows):
     return [{"text": text, "label": label} for text, label in tiny.sentences(120)]
 
 
-@pytest.mark.parametrize("data", [frame, polars_frame, dataset, dicts], ids=lambda make: make.__name__)
+@pytest.mark.parametrize(
+    "data", rest_slow([frame, polars_frame, dataset, dicts], [frame]), ids=lambda make: make.__name__
+)
 def test_equal_results_for_a_file_and_objects(first, place, stock, rows, data):
     found = niwaki.compress(stock, data(rows), out=place / data.__name__, keep=0.5)
     assert figures(found) == figures(first)

@@ -191,7 +191,7 @@ def uneven_folder(tmp_path_factory):
 
 
 # fast: the methods that change the layers, and one method of each other kind
-DIFFERENT = {*CUTS, "magnitude", "int8", "svd", "share", "tinybert", "hidden_size", "freeze"}
+DIFFERENT = {*CUTS, "int8", "share", "tinybert"}
 
 
 @pytest.mark.parametrize("name", rest_slow([name for name in RUN if name not in SEQ2SEQ + IMAGES], DIFFERENT))

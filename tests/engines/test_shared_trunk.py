@@ -11,6 +11,7 @@ from niwaki.engines.encoder_cache import EncoderCache
 from niwaki.engines.heads import Heads
 from niwaki.engines.predictor import Predictor
 from niwaki.run.add_head import add_head
+from selection import rest_slow
 
 FAMILIES = ("albert", "deberta_v2", "mpnet", "roberta")
 KIND_OF = {name: kind for kind, name in PLAIN.items()} | dict.fromkeys([*DELTAS, "main"], "label")
@@ -42,7 +43,7 @@ def test_every_head_has_the_bits_that_its_text_has_alone(folder, together, name)
     assert len({one.tobytes() for one in expected}) > 3  # the texts differ in their logits
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", rest_slow(FAMILIES, ["mpnet"]))
 def test_other_families_do_too(tmp_path, family):
     folder = folder_with_heads(tmp_path, family, plain={"number": "score", "tags": "ner"})
     heads = Heads(folder)

@@ -32,6 +32,7 @@ def test_killed_where_it_is_worst_it_ends_like_a_run_that_nobody_disturbed(tmp_p
     assert killed_like_undisturbed(tmp_path, recipe_file, undisturbed, AIMED) == [aim.place for aim in AIMED]
 
 
+@pytest.mark.slow
 def test_killed_at_three_random_calls(tmp_path, recipe_file, undisturbed):
     """Calls are counted and not seconds: how fast a shared machine is changes from minute to minute."""
     draw = random.Random(3)

@@ -80,10 +80,10 @@ def test_a_model_learns_is_scored_as_trained_and_can_be_fine_tuned(
     "family, objective",
     [
         ("bert", {"use": "masked_lm", "unit": "span"}),
-        ("bert", "masked_next_token"),
+        pytest.param("bert", "masked_next_token", marks=pytest.mark.slow),
         ("electra", "replaced_token_detection"),
         ("lstm_lm", "causal_lm"),
-        ("bilstm_lm", "bidirectional_lm"),
+        pytest.param("bilstm_lm", "bidirectional_lm", marks=pytest.mark.slow),
     ],
 )
 def test_an_interrupted_pretraining_ends_with_the_same_bits(bert_folder, corpus, tmp_path, family, objective):

@@ -64,7 +64,10 @@ def test_a_model_multiplies_by_its_nearest_levels_and_is_loaded_again(family, ba
         }
 
 
-@pytest.mark.parametrize("family, base", CASES)
+@pytest.mark.parametrize(
+    "family, base",
+    [pytest.param(*case, marks=[] if case[1] == 7 or case[0] == "bert" else pytest.mark.slow) for case in CASES],
+)
 @torch.no_grad()
 def test_the_engine_gives_nearly_the_same(family, base, tmp_path):
     model = packed(tiny.model(family, width=36), base)
